@@ -55,14 +55,14 @@ const few = Math.ceil(sessions / 4)
 console.log(
   `\nNull worlds of few items: ${few} sessions of 100 runs, preset balanced; luck of the items in seed deviations. Scalar: the same scores without items`,
 )
-const itemWorlds = [0.5, 1, 3]
-  .map((luck) => ({ name: `100 items, luck ${luck}`, items: { count: 100, seedNoise: 1, outcomes: { luck } } }))
-  .concat([
-    // @ts-expect-error another kind of outcomes
-    { name: '200 fair coins, no seed noise', items: { count: 200, seedNoise: 0, outcomes: { share: 1 } } },
-    // @ts-expect-error another kind of outcomes
-    { name: '118 answers, 4 % differ, no seed noise', items: { count: 118, seedNoise: 0, outcomes: { share: 0.08 } } },
-  ])
+const itemWorlds = [
+  ...[0.5, 1, 3].map((luck) => ({
+    name: `100 items, luck ${luck}`,
+    items: { count: 100, seedNoise: 1, outcomes: { luck } },
+  })),
+  { name: '200 fair coins, no seed noise', items: { count: 200, seedNoise: 0, outcomes: { share: 1 } } },
+  { name: '118 answers, 4 % differ, no seed noise', items: { count: 118, seedNoise: 0, outcomes: { share: 0.08 } } },
+]
 const byItem = itemWorlds.map(({ name, items }) => {
   const played = (/** @type {boolean} */ isScalar) =>
     simulateSessions({ world: openItemWorld({ ...items, isScalar }), rule: defaultRule, runs: 100, seed }, few)

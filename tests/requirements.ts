@@ -959,4 +959,5 @@ export const requirements = {
   'USE-103':
     'answers of evaluations are kept with instruction, expected answer and reward, where recipe code does not see them; rollout files hold instruction and reward',
   'USE-104': '`artifacts` of run_result.json and of the JSON of runs hold checkpoints and what algorithms left',
+  'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
 } as const

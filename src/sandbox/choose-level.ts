@@ -1,11 +1,10 @@
 // Which level a sandbox gets. Never a weaker one than asked for: that is an error which names what was tried.
 
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Level, Sandbox } from '../contracts/index.ts'
-import { EvsysError, messageOf } from '../kernel/index.ts'
+import { EvsysError, messageOf, temporaryFolder } from '../kernel/index.ts'
 import { toolPath } from './launch.ts'
 
 /** What trying a level gave. `reason`: why it does not work here. */
@@ -67,7 +66,7 @@ async function tryLevel(level: Level, openAt: OpenAt): Promise<string | undefine
   if (level === 'process') return undefined
   if (level === 'container') return await whyNoEngine()
   if (process.platform !== 'linux') return `${process.platform} has no namespaces`
-  const folder = await mkdtemp(join(tmpdir(), 'evsys-sandbox-'))
+  const folder = temporaryFolder('sandbox')
   try {
     await writeFile(join(folder, 'seen'), '')
     await using sandbox = await openAt(level, join(folder, 'state'))

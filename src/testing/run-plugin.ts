@@ -1,6 +1,5 @@
 // Runs a plugin of any type on a fixture, the way evsys would call it, without a project, a network or a key.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type * as z from 'zod'
 import { byteTokenizer } from '../backends/index.ts'
@@ -39,7 +38,7 @@ import {
   type Verification,
   type Verifier,
 } from '../contracts/index.ts'
-import { EvsysError } from '../kernel/index.ts'
+import { EvsysError, temporaryFolder } from '../kernel/index.ts'
 import { type ContextOptions, pluginContext } from './plugin-context.ts'
 import { researchBrief, researchRace, researchState } from './research-fixtures.ts'
 import { scriptedModel } from './scripted-model.ts'
@@ -201,7 +200,7 @@ export const runs: { readonly [T in TestableType]: Run<T> } = {
     return { ...given, turns: policy.requests.length }
   },
   async environment(plugin, fixture) {
-    const dir = await mkdtemp(join(tmpdir(), 'evsys-testing-'))
+    const dir = temporaryFolder('testing')
     try {
       const context = pluginContext(plugin, fixture)
       const folder = fixture.folder && { path: await writeFiles(join(dir, 'task'), fixture.folder) }

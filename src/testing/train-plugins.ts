@@ -1,6 +1,5 @@
 // Trains with a plugin as a worker does: the real loop and the real trainer around the mock engine, in this process.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { builtins } from '../builtins/index.ts'
 import {
@@ -11,7 +10,7 @@ import {
   type Row,
   RunAssignment,
 } from '../contracts/index.ts'
-import { createRegistry, keyedRandom, systemClock } from '../kernel/index.ts'
+import { createRegistry, keyedRandom, systemClock, temporaryFolder } from '../kernel/index.ts'
 import { createRunReporter, trainRun } from '../runner/index.ts'
 
 /** A short run that uses plugins of the test beside the built-in ones. */
@@ -46,7 +45,7 @@ const chats: readonly Row[] = ['red', 'green', 'blue'].map((colour) => ({
 /** Trains a few steps with the given plugins; a failure of one rejects as it would fail the run. */
 export async function trainPlugins(plugins: readonly AnyPlugin[], fixture: TrainFixture = {}): Promise<Trained> {
   const { rows = chats, steps = 3, seed = 1, algorithm, backend, callbacks = [], renderer } = fixture
-  const dir = await mkdtemp(join(tmpdir(), 'evsys-testing-'))
+  const dir = temporaryFolder('testing')
   try {
     const run_dir = join(dir, 'run')
     const assignment = RunAssignment.parse({

@@ -1,7 +1,7 @@
 // Whether the service answers: what every exchange and every sign of life says about it, as one state. A service that never
 // answered is given up soon, since its address is probably wrong; one that did is waited for, and the wait is announced.
 import { type Clock, messageOf } from '../kernel/index.ts'
-import type { OnTinkerEvent } from './caller.ts'
+import type { OnTinkerEvent } from './client-events.ts'
 import { ServiceError } from './service-error.ts'
 import type { Transport } from './transport.ts'
 

@@ -2,7 +2,7 @@
 // event loop a turn, and the service would take the session for dead.
 import { Worker } from 'node:worker_threads'
 import { type Clock, messageOf } from '../kernel/index.ts'
-import type { OnTinkerEvent } from './caller.ts'
+import type { OnTinkerEvent } from './client-events.ts'
 
 export type HeartbeatOptions = {
   url: string

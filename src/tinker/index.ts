@@ -1,6 +1,6 @@
 // Client of the training protocol: `evsys/tinker`.
 
-export type { OnTinkerEvent, TinkerEvent } from './caller.ts'
+export type { OnTinkerEvent, TinkerEvent } from './client-events.ts'
 export {
   add,
   clamp,

@@ -3,7 +3,8 @@
 import { createRequire } from 'node:module'
 import type { Datum, FwdBwd, Metrics, NamedLoss, Tensor } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
-import type { Accepted, Call, Caller, OnTinkerEvent } from './caller.ts'
+import type { Accepted, Call, Caller } from './caller.ts'
+import type { OnTinkerEvent } from './client-events.ts'
 import { ServiceError } from './service-error.ts'
 
 type Format = 'json' | 'protobuf'

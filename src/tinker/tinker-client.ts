@@ -3,14 +3,8 @@ import type { TrainingService } from '../contracts/index.ts'
 import * as tinker from '../contracts/tinker/index.ts'
 import { type Clock, onAbort, systemClock } from '../kernel/index.ts'
 import { ByteBudget } from './byte-budget.ts'
-import {
-  type Caller,
-  createCaller,
-  defaultRetryForMs,
-  idempotentCaller,
-  type OnTinkerEvent,
-  throttleEvents,
-} from './caller.ts'
+import { type Caller, createCaller, defaultRetryForMs, idempotentCaller } from './caller.ts'
+import { type OnTinkerEvent, throttleEvents } from './client-events.ts'
 import { type ConnectionWatch, createConnectionWatch } from './connection-watch.ts'
 import { Credentials } from './credentials.ts'
 import { type Heartbeat, startHeartbeat, startTimedHeartbeat } from './heartbeat.ts'

@@ -1,13 +1,12 @@
 // A trainer of real models, on a port of this machine: base models in folders, as the Hugging Face libraries write them, and
 // checkpoints as PEFT reads them.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { exportAdapter, exportMerged, readModelConfig } from '../engine/index.ts'
-import { EvsysError, messageOf } from '../kernel/index.ts'
+import { EvsysError, messageOf, temporaryFolder } from '../kernel/index.ts'
 import { openChatTemplate, openTokenizer, readChatTemplate, resolveModelFolder } from '../models/index.ts'
 import type { ArchiveFiles } from './archive/archive-files.ts'
 import type { Trainer } from './create-trainer.ts'
@@ -87,7 +86,7 @@ async function openText(folder: string): Promise<ModelText> {
 /** Checkpoints of real models: an adapter as PEFT reads it, or the whole model where all of it was trained. */
 export function peftFiles(folders: Readonly<Record<string, string>>): ArchiveFiles {
   return async (bytes, { base_model, lora }) => {
-    const parent = await mkdtemp(join(tmpdir(), 'evsys-archive-'))
+    const parent = temporaryFolder('archive')
     const folder = join(parent, 'files')
     try {
       const baseFolder = folders[base_model] ?? base_model

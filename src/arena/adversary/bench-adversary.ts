@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Executor, Level } from '../../contracts/index.ts'
-import { EvsysError, mapConcurrent, messageOf, runProgram } from '../../kernel/index.ts'
+import { EvsysError, mapConcurrent, messageOf, runProgram, temporaryFolder } from '../../kernel/index.ts'
 import { openExecutor, removeFolder } from '../../research/index.ts'
 import { openSandbox } from '../../sandbox/index.ts'
 import type { Attack } from './attacks.ts'
@@ -54,7 +54,7 @@ const unlearned = 3
 
 export async function benchAdversary(options: BenchAdversaryOptions): Promise<AdversaryReport> {
   const { signal } = options
-  const folder = await mkdtemp(join(tmpdir(), 'evsys-adversary-'))
+  const folder = temporaryFolder('adversary')
   const canary = `canary-${randomBytes(8).toString('hex')}`
   const server = await listen()
   process.env[canaryVariable] = canary // an attack looks for it in the environment of this process

@@ -1,11 +1,11 @@
 // Sessions of the shipped command line that are disturbed at seeded moments: their record has to be that of an undisturbed one.
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { extname, join } from 'node:path'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { initialResearchState, reduceResearch } from '../../contracts/index.ts'
-import { EvsysError, keyedRandom, messageOf, runProgram } from '../../kernel/index.ts'
+import { EvsysError, keyedRandom, messageOf, runProgram, temporaryFolder } from '../../kernel/index.ts'
 import { openStore } from '../../store/index.ts'
 import { ChaosEnd, type ChaosSession, DisturbanceKind, disturbances } from './disturbance.ts'
 
@@ -87,7 +87,7 @@ async function play(
   { evsys, seed, signal, env, experiments = 5 }: BenchChaosOptions,
   what: Pick<ChaosSession, 'at' | 'jumpMs'> & { readonly kind?: DisturbanceKind | undefined },
 ): Promise<ChaosEnd> {
-  const dir = await mkdtemp(join(tmpdir(), 'evsys-chaos-'))
+  const dir = temporaryFolder('chaos')
   try {
     const script = fileURLToPath(new URL(`./play-chaos-child${extname(import.meta.url)}`, import.meta.url))
     const session: ChaosSession = { evsys: [...evsys], dir, seed, experiments, ...what }

@@ -2,10 +2,10 @@
 // without makes it fail.
 
 import { execFile } from 'node:child_process'
-import { access, constants, mkdtemp, rm, statfs } from 'node:fs/promises'
-import { arch, availableParallelism, cpus, freemem, release, tmpdir, totalmem } from 'node:os'
+import { access, constants, rm, statfs } from 'node:fs/promises'
+import { arch, availableParallelism, cpus, freemem, release, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { EvsysError, messageOf, systemCode, visibleText } from '../../kernel/index.ts'
+import { EvsysError, messageOf, systemCode, temporaryFolder, visibleText } from '../../kernel/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { packageVersion } from '../context/package-version.ts'
 import { projectOf } from '../context/project.ts'
@@ -187,7 +187,7 @@ async function sandboxCheck(): Promise<Check> {
     gives: 'tasks, verifiers and candidates that run code of a model',
   } as const
   const { openSandbox } = await import('../../sandbox/index.ts')
-  const folder = await mkdtemp(join(tmpdir(), 'evsys-doctor-'))
+  const folder = temporaryFolder('doctor')
   try {
     await using sandbox = await openSandbox({ stateDir: folder })
     const { memory, processes } = sandbox.limits

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import type { ExecResult, Level, Mount, Sandbox } from '../../contracts/index.ts'
-import { defineVerifier, EvsysError } from '../../kernel/index.ts'
+import { defineVerifier, EvsysError, temporaryFolder } from '../../kernel/index.ts'
 
 export const code = defineVerifier({
   kind: 'code',
@@ -34,7 +33,7 @@ export const code = defineVerifier({
   needs: { sandbox: true },
   async verify({ output, expected }, { params, signal }) {
     const tests = testsOf(params.tests ?? expected)
-    const folder = await mkdtemp(join(tmpdir(), 'evsys-code-'))
+    const folder = temporaryFolder('code')
     try {
       const answer = params.command === undefined ? codeOf(output, params.language) : codeOf(output)
       const { passed, reason, level } = await runTests({ ...params, folder, answer, tests, signal })
@@ -49,7 +48,7 @@ export const code = defineVerifier({
 
 /** Throws SANDBOX_MISSING where answers cannot be run: known when a benchmark is opened, before anything else. */
 export async function needSandbox(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'evsys-code-'))
+  const folder = temporaryFolder('code')
   try {
     const sandbox = await openCodeSandbox(folder)
     await sandbox[Symbol.asyncDispose]()

@@ -1,10 +1,9 @@
 // Child processes and threads of our own code: forked, or in this process. They are trusted to keep to the protocol and to leave when
 // they are asked; what they are is apart from us because they compute for long, or can crash.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../evsys-error.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 import { FilePort } from './byte-files.ts'
 import type { Frame } from './channel.ts'
 import type { ProcessEnd, StopReason, Transport, TransportEvents } from './child.ts'
@@ -36,7 +35,7 @@ class ForkedProcess implements Transport {
       this.#tail = `${this.#tail}${text}`.slice(-tailLength)
     })
     this.ended = this.#awaitEnd()
-    this.#folder = bytesInFiles ? mkdtempSync(join(tmpdir(), 'evsys-bytes-')) : undefined
+    this.#folder = bytesInFiles ? temporaryFolder('bytes') : undefined
     this.#port = new FilePort({
       post(frame, sent) {
         if (child.connected) child.send(Object(frame), () => sent())

@@ -3,10 +3,10 @@
 // mounts, so that nothing in it can take them away, enter the namespaces of its parents, or look into their memory.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { messageOf } from '../evsys-error.ts'
+import { temporaryFolder } from '../temporary-folder.ts'
 
 // The tools of the system, also where PATH has few of them; the command itself keeps its PATH.
 const cover = `uid=$1 gid=$2 n=$3 path=$PATH; shift 3; PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH; inner=$(command -v unshare)
@@ -42,7 +42,7 @@ export function whyNotHidden(): Promise<string | undefined> {
 
 async function probe(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `${process.platform} has no user namespaces`
-  const folder = await mkdtemp(join(tmpdir(), 'evsys-seal-'))
+  const folder = temporaryFolder('seal')
   try {
     await writeFile(join(folder, 'seen'), 'seen')
     const [command = '', ...args] = hidingCommand([folder], ['/bin/sh', '-c', '[ ! -e "$0/seen" ]', folder])

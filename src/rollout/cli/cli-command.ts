@@ -1,8 +1,6 @@
 // What is run: the command of the params with its placeholders filled in.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { EvsysError, messageOf, runProgram } from '../../kernel/index.ts'
+import { rm } from 'node:fs/promises'
+import { EvsysError, messageOf, runProgram, temporaryFolder } from '../../kernel/index.ts'
 
 /** What placeholders stand for. */
 interface CliValues {
@@ -82,7 +80,7 @@ export async function runOnHost(run: CliRun): Promise<CliEnd> {
   const own = Object.fromEntries(
     passed.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   )
-  const cwd = await mkdtemp(join(tmpdir(), 'evsys-agent-'))
+  const cwd = temporaryFolder('agent')
   try {
     const { isLate, ...end } = await runProgram({ ...run, cwd, env: { ...own, ...env } }).catch((cause: unknown) => {
       signal.throwIfAborted()

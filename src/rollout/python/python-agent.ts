@@ -1,11 +1,10 @@
 // A Harbor agent written in Python. The class runs on this machine, as Harbor runs it; its commands run in the environment of the
 // task, and its model is the policy, through the capture proxy.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { type OpenEnvironment, pythonClass } from '../../contracts/index.ts'
-import { defineAgent, EvsysError } from '../../kernel/index.ts'
+import { defineAgent, EvsysError, temporaryFolder } from '../../kernel/index.ts'
 import { limitParams } from '../agents/conversation.ts'
 import { openAgentSession, serveProxy } from '../proxy/serve-proxy.ts'
 import { runShim, type ShimCall } from './shim-process.ts'
@@ -49,7 +48,7 @@ export const python = defineAgent({
     })
     using trial = opened.trial
     const ending = AbortSignal.any([signal, opened.ended])
-    const own = await mkdtemp(join(tmpdir(), 'evsys-agent-'))
+    const own = temporaryFolder('agent')
     try {
       const { failure, log } = await runShim({
         python: params.python,

@@ -1,6 +1,5 @@
 // A coding agent as a proposer: it finds the brief and the files in a private folder, edits them, and what it changed is the idea.
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import {
@@ -12,7 +11,7 @@ import {
   type Proposal,
   TokenPrice,
 } from '../../../contracts/index.ts'
-import { createRedactor, defineProposer, runProgram, whyNotHidden } from '../../../kernel/index.ts'
+import { createRedactor, defineProposer, runProgram, temporaryFolder, whyNotHidden } from '../../../kernel/index.ts'
 import { quoteLog } from '../brief/quote.ts'
 import { proposalError } from '../ledger/proposal-usage.ts'
 import { parseReply, readJson } from '../llm/parse-reply.ts'
@@ -66,7 +65,7 @@ export const cliAgent = defineProposer({
   params,
   needs: { network: true, secrets: ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY'] },
   async propose(brief, context) {
-    const folder = await mkdtemp(join(tmpdir(), 'evsys-propose-'))
+    const folder = temporaryFolder('propose')
     try {
       return await proposeIn(folder, brief, context)
     } finally {

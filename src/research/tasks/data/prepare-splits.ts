@@ -1,12 +1,20 @@
 // Train, val and test of a task, made once by its `prepare` module and kept in the cache of the project under a key of everything
 // that decides them. What was made is hashed: the hash is part of the hash of the task.
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import * as z from 'zod'
 import type { TaskData } from '../../../contracts/index.ts'
 import { dropEntry, findEntry, taskCacheFolder, touchEntry, writeEntry } from '../../../data/index.ts'
-import { EvsysError, guardedProcess, hashOf, lastPrinted, messageOf, openChild, sha256 } from '../../../kernel/index.ts'
+import {
+  EvsysError,
+  guardedProcess,
+  hashOf,
+  lastPrinted,
+  messageOf,
+  openChild,
+  sha256,
+  temporaryFolder,
+} from '../../../kernel/index.ts'
 import { digestOf, fetchSource, fileNameOf } from './fetch-source.ts'
 import { moduleHash } from './module-hash.ts'
 import { type PrepareStart, prepareProtocol } from './prepare-protocol.ts'
@@ -42,7 +50,7 @@ export async function prepareSplits(dir: string, data: TaskData, options: Prepar
     }
     await dropEntry(root, key)
   }
-  const work = await mkdtemp(join(tmpdir(), 'evsys-data-'))
+  const work = temporaryFolder('data')
   try {
     if (data.sources.length > 0) options.onNotice?.(`getting the data: ${data.sources.map(fileNameOf).join(' or ')}`)
     const source = data.sources.length === 0 ? undefined : await fetchSource(data.sources, { ...options, folder: work })

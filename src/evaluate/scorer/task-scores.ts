@@ -42,7 +42,7 @@ interface TaskValues {
 }
 
 /** Undefined where the metric has no value, or none without some task. */
-export function taskValues(
+function taskValues(
   metric: ReadyMetric,
   rewards: PartialRewards,
   samples: Samples,

@@ -238,7 +238,7 @@ export function testEvaluationWords(
 }
 
 /** What a claim of scores without items does not cover. */
-export const uncovered = 'the scorer gives no outcomes by item, so what other items would show is not covered'
+const uncovered = 'the scorer gives no outcomes by item, so what other items would show is not covered'
 
 // Two digits of the error are shown, and no more.
 function decimals(error: number): number {

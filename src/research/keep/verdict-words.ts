@@ -76,7 +76,7 @@ export function seedsStillNeeded(gain: MeasuredGain): number | null {
 const visible = 2.5
 
 /** Whether the items alone keep a gain of this size from being decided, however many seeds are run. */
-export function isLimitedByItems({ mean, item_error = 0 }: MeasuredGain): boolean {
+function isLimitedByItems({ mean, item_error = 0 }: MeasuredGain): boolean {
   return mean > 0 && visible * item_error >= mean
 }
 

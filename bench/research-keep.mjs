@@ -53,11 +53,11 @@ printTable([
 
 const few = Math.ceil(sessions / 4)
 console.log(
-  `\nNull worlds of few items: ${few} sessions of 100 runs, preset balanced; luck of the items in seed deviations. Scalar: the same scores without items`,
+  `\nNull worlds of few items: ${few} sessions of 100 runs, preset balanced; noise of the items in seed deviations. Scalar: the same scores without items`,
 )
 const itemWorlds = [
   ...[0.5, 1, 3].map((luck) => ({
-    name: `100 items, luck ${luck}`,
+    name: `100 items, item noise ${luck}`,
     items: { count: 100, seedNoise: 1, outcomes: { luck } },
   })),
   { name: '200 fair coins, no seed noise', items: { count: 200, seedNoise: 0, outcomes: { share: 1 } } },

@@ -13,6 +13,7 @@ export const nodeDependent = [
       'src/kernel/plugins/{catalog,load-plugins}.test.ts',
       'src/kernel/process-identity.test.ts',
       'src/kernel/processes/*.test.ts',
+      'src/kernel/temporary-folder.test.ts',
       'src/kernel/{atomic-file,blobs,file-error}.test.ts',
     ],
     why: 'plugin loaders and their hooks, processes, threads, atomic files, locks',
@@ -40,7 +41,7 @@ export const nodeDependent = [
   { files: ['src/store/sqlite/*.test.ts', 'tests/stores/*.test.ts'], why: 'SQLite by the driver of that Node' },
   {
     files: [
-      'src/tinker/{heartbeat,rest-client,tinker-client}.test.ts',
+      'src/tinker/{connection-watch,heartbeat,rest-client,tinker-client}.test.ts',
       'tests/trainer/{engine-host,handshake}.test.ts',
     ],
     why: 'HTTP servers and fetch, worker threads',
@@ -145,6 +146,10 @@ export const leftToFull = [
     why: 'namespaces of the system shut code in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   { files: ['tests/rollout/agent-axis.test.ts'], why: 'an experiment like those of run-experiment, with other agents' },
+  {
+    files: ['tests/cli/lost-trainer.test.ts', 'tests/lab/{external-models,failures}.test.ts'],
+    why: 'experiments like those of run-experiment; connection-watch and interrupt test sockets and signals',
+  },
   { files: ['tests/lab/full-disk.test.ts'], why: 'the record on a full disk is a test of tests/stores' },
   { files: ['tests/cli/scaffolded-run.test.ts'], why: 'no-compiler.test.ts runs the quickstart on every version' },
   {

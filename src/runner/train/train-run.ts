@@ -160,7 +160,7 @@ async function trainAndScore(scope: RunScope, options: CountedOptions, training:
   const finals: BenchmarkEval[] = []
   for (const benchmark of assignment.benchmarks) {
     if (scope.stopping.aborted) return { interrupted: true }
-    if (isScoredAt(scope, benchmark.name, best ?? last)) continue
+    if (benchmark.run_every > 0 && isScoredAt(scope, benchmark.name, best ?? last)) continue
     const evaluated = await scoreBenchmark(scope, benchmark, weights)
     finals.push(evaluated)
     for (const [name, value] of Object.entries(evaluated.scored.metrics))

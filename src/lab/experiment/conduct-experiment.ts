@@ -50,7 +50,7 @@ async function alreadyFinished(
 ): Promise<ExperimentResult | undefined> {
   await using store = await openStore(join(projectDir, '.evsys', 'evsys.db'), { clock })
   const finished = await finishedExperiment(store, plan)
-  return finished && (await resultOf(store, finished))
+  return finished && (await resultOf(store, finished, projectDir))
 }
 
 async function conduct(session: ExperimentSession): Promise<ExperimentResult> {

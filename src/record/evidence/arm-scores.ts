@@ -81,7 +81,10 @@ export function armScore(scored: readonly ScoredRun[], metric: string, own: Task
     scored.map(({ selected }) => selected),
     metric,
   )
-  const found = scoreInterval(armScores(scored, metric, own), { confidence: CONFIDENCE, range })
+  const scores = armScores(scored, metric, own)
+  // Candidates of research may have run a seed twice.
+  const rows = { ...scores, seeds: scores.seeds.map((seed, i) => `${seed}/${i}`) }
+  const found = scoreInterval(rows, { confidence: CONFIDENCE, range })
   return {
     mean: moments(values).mean,
     ci: found === null ? null : [found.lower, found.upper],

@@ -31,7 +31,7 @@ describe('built-in plugins', () => {
     const byType = new Map<string, string[]>()
     for (const { type, kind } of plugins) byType.set(type, [...(byType.get(type) ?? []), kind].sort())
     expect(Object.fromEntries([...byType].sort())).toEqual({
-      agent: ['chat', 'cli', 'nop', 'oracle', 'python', 'shell_loop', 'terminal', 'tool_loop'],
+      agent: ['chat', 'cli', 'nop', 'oracle', 'predictions', 'python', 'shell_loop', 'terminal', 'tool_loop'],
       algorithm: [
         'combo',
         'distill',

@@ -55,7 +55,9 @@ describe.each([
   })
 
   it('takes no key that it does not name, at any level (CON-1)', () => {
-    expect([...looseIn(written)]).toEqual([])
+    // A model behind a client is written with the params of that plugin, which checks them.
+    const open = [...looseIn(written)].filter((path) => !path.endsWith('.models[]'))
+    expect(open).toEqual([])
   })
 })
 

@@ -74,7 +74,7 @@ describe('the documents under --json', () => {
       'wall_s',
     ])
     expect(Object.keys(ArmResult.shape)).toEqual(['name', 'status', 'params', 'seeds', 'score', 'scores', 'error'])
-    expect(Object.keys(Score.shape)).toEqual(['mean', 'ci', 'n'])
+    expect(Object.keys(Score.shape)).toEqual(['mean', 'ci', 'over', 'n'])
   })
 
   it('of history and import have exactly the promised fields (CON-5)', () => {

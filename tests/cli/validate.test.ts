@@ -172,10 +172,9 @@ export default [defineAlgorithm({ kind: 'endless', summary: 'x', params: z.stric
     [
       'data_store: { kind: in_memory }',
       'data_store',
-      13,
-      expect.stringContaining('no run reads from a data store yet'),
+      1,
+      'nothing is read from the data store: no data block has a `path`',
     ],
-    ['log_store: { kind: mlflow }', 'log_store', 12, 'no run writes to a log store yet'],
   ])('refuses %s, which nothing consumes, without --deep too (CFG-14)', async (line, path, col, message) => {
     // A mistake elsewhere hides it no more than it hides the mistake.
     const cwd = folderWith({ 'x.yaml': `${small}${line}\nn_repeats: 0\n` })

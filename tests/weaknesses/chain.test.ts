@@ -21,7 +21,9 @@ export default defineAlgorithm({ kind: 'witness', summary: 'Tells its start.', p
     const prompt = renderer.prompt([{ role: 'user', content: 'question 1' }])
     const [drawn] = await service.sample({ model: reference, prompt, numSamples: 1, maxTokens: 12, temperature: 0, seed: 1, stop: renderer.stop })
     appendFileSync(params.file, JSON.stringify({ step, answer: renderer.parse(drawn.tokens).message.content }) + '\\n')
-    return { data: [], loss: { name: 'cross_entropy' } }
+    const weights = { data: new Float32Array(drawn.tokens.length), shape: [drawn.tokens.length] }
+    const target_tokens = { data: drawn.tokens, shape: [drawn.tokens.length] }
+    return { data: [{ tokens: drawn.tokens, lossInputs: { target_tokens, weights } }], loss: { name: 'cross_entropy' } }
   } })`
 
 async function recordOf(file: string, experimentId: string) {

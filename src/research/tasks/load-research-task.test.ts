@@ -99,7 +99,7 @@ describe('loadResearchTask', () => {
     expect(await hash()).toBe(first)
     expect(await hash({ trainSeconds: 6 })).not.toBe(first)
     for (const [file, from, to] of [
-      ['scorer.mjs', '/ points.length', '/ 200'],
+      ['scorer.mjs', '/ items.length', '/ 200'],
       ['api.mjs', 'stepsAllowed = isDryRun ? 2 : 2000', 'stepsAllowed = isDryRun ? 2 : 2001'],
       ['prepare.mjs', 'let state = 1', 'let state = 2'],
       ['task.yaml', 'memory_gb: 1', 'memory_gb: 2'],

@@ -35,6 +35,7 @@ export const rejectionSft = defineAlgorithm({
     const kept = tasks.map((_, i) => chosenOf(answers[i] ?? [], params))
     const all = answers.flat()
     const drawn = all.flatMap(({ turns }) => turns.flatMap(({ tokens }) => [...(tokens?.logprobs ?? [])]))
+    const good = all.filter((each) => isGood(each, params.min_reward))
     const scored = all.flatMap(({ reward }) => reward ?? [])
     const data = kept
       .flat()
@@ -50,8 +51,8 @@ export const rejectionSft = defineAlgorithm({
         'rollout/failed:sum': all.length - scored.length,
         'rollout/length_mean': all.length === 0 ? undefined : drawn.length / all.length,
         'optim/entropy': drawn.length === 0 ? undefined : -mean(drawn),
-        'rollout/accepted_share':
-          scored.filter((reward) => reward >= params.min_reward).length / Math.max(1, all.length),
+        'rollout/cut:sum': good.filter(({ truncated }) => truncated !== undefined).length,
+        'rollout/accepted_share': good.length / Math.max(1, all.length),
         'rollout/solved_tasks': kept.filter((each) => each.length > 0).length / Math.max(1, tasks.length),
         'reward/mean': scored.length === 0 ? undefined : mean(scored),
       }),
@@ -60,14 +61,16 @@ export const rejectionSft = defineAlgorithm({
   stepMetrics: meanNll,
 })
 
+const isGood = ({ reward }: Trajectory, least: number) => reward !== undefined && reward >= least
+
 /** Whole answers with enough reward, each once. */
 function chosenOf(answers: readonly Trajectory[], { min_reward, keep_per_task }: Params): Trajectory[] {
   const chosen = new Map<string, Trajectory>()
   for (const answer of answers) {
-    const { reward, turns, truncated } = answer
+    const { turns, truncated } = answer
     const drawn = turns.flatMap(({ tokens }) => tokens ?? [])
     const isWhole = drawn.length > 0 && drawn.length === turns.length && truncated === undefined
-    if (!isWhole || reward === undefined || reward < min_reward) continue
+    if (!isWhole || !isGood(answer, min_reward)) continue
     const key = drawn.map(({ completion }) => completion.join()).join(' ')
     if (!chosen.has(key)) chosen.set(key, answer)
   }

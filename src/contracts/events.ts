@@ -79,6 +79,7 @@ export const FailureKind = z.enum([
   'rollouts',
   'empty_steps',
   'constant_groups',
+  'cut_answers',
   'dropped_rows',
   'cut_rows',
 ])
@@ -88,7 +89,7 @@ export type FailureKind = z.infer<typeof FailureKind>
 export const FailureCount = z.strictObject({
   kind: FailureKind.describe(
     'answers: to benchmarks, without a reward. agents: attempts at benchmarks in which the agent failed. rollouts: of training, failed. ' +
-      'empty_steps: trained on nothing. constant_groups: equal rewards. dropped_rows, cut_rows: by max_seq_len.',
+      'empty_steps: trained on nothing. constant_groups: equal rewards. cut_answers: good enough, cut short. dropped_rows, cut_rows: by max_seq_len.',
   ),
   n: Count,
   of: Count,

@@ -105,6 +105,7 @@ function ofStep(metrics: Metrics): FailureCount[] {
   const all: FailureCount[] = [
     { kind: 'empty_steps', n: value('train/skipped_empty_batch'), of: 1 },
     { kind: 'constant_groups', n: value('group/constant'), of: value('group/count') },
+    { kind: 'cut_answers', n: value('rollout/cut:sum'), of: value('rollout/answers:sum') },
     { kind: 'dropped_rows', n: dropped, of: rows + dropped },
     { kind: 'cut_rows', n: value('data/truncated_rows'), of: rows + dropped },
   ]

@@ -146,7 +146,11 @@ sandbox.describe('a benchmark of task folders', () => {
       {
         agent: idle,
         data: { source_kind: 'harbor', path: 'practice' },
-        algorithm: { kind: 'rejection_sft', params: { max_steps: 1, num_samples: 1, batch_size: 1, max_tokens: 8 } },
+        // Trains on answers that are not right, too.
+        algorithm: {
+          kind: 'rl',
+          params: { max_steps: 1, num_samples: 1, batch_size: 1, max_tokens: 8, kl_coef: 0.1, constant_groups: 'keep' },
+        },
       },
     )
     cpSync(join(fixtures, 'multi-step-simple'), join(dir, 'practice/notes'), { recursive: true })

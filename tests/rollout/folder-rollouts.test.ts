@@ -73,10 +73,12 @@ async function train(dir: string, how: string, saw: unknown[] = []) {
     },
   })
   const run = await trainHere(assignment, { plugins: [watched, doer(saw)] })
-  expect(run.of('run.finished')).toMatchObject([{ status: 'completed' }])
+  // The mock's answers do not end by themselves, so nothing was trained on, and the run says why.
+  const [error] = run.of('run.finished').map((each) => each.error)
+  expect(error?.code).toBe('RUN_EMPTY')
   const left = readdirSync(join(assignment.run_dir, 'trials'))
   const byTask = Object.fromEntries(seen.map((each) => [each.taskId, each]))
-  return { byTask, left, run }
+  return { byTask, left, run, why: error?.message }
 }
 
 function project(names: readonly string[]): string {
@@ -89,7 +91,8 @@ sandbox.describe('a recipe on task folders', () => {
   it('learns from attempts in their environments that the tests accept, token by token (AGT-12)', async () => {
     const saw: unknown[] = []
     const dir = project(['workdir', 'multi-step-simple', 'multi-step-advanced'])
-    const { byTask, left, run } = await train(dir, 'does', saw)
+    const { byTask, left, run, why } = await train(dir, 'does', saw)
+    expect(why).toContain('3 of 3 answers had enough reward, but were cut short')
     const rewards = Object.entries(byTask).map(([task, { reward, turns }]) => [task, reward, turns.length])
     expect(rewards.sort()).toEqual([
       ['evsys/multi-step-advanced', 1, 3],
@@ -118,9 +121,11 @@ sandbox.describe('a recipe on task folders', () => {
     const idle = await train(project(['workdir']), 'idles')
     expect(idle.byTask['evsys/workdir']).toMatchObject({ reward: 0, rewards: { reward: 0 } })
     expect(idle.byTask['evsys/workdir']?.error).toBeUndefined()
+    expect(idle.why).toContain('returned no example to train on')
     const broken = await train(project(['workdir']), 'breaks')
     expect(broken.byTask['evsys/workdir']).toMatchObject({ error: { infra: false }, turns: [{}] })
     expect(broken.byTask['evsys/workdir']?.reward).toBeUndefined()
+    expect(broken.why).toContain('all 3 rollouts failed, the first with: agent "doer": oops')
 
     const dir = project([])
     writeTaskFolder(join(dir, 'tasks', 'image'), {

@@ -187,6 +187,7 @@ const counted: Readonly<Record<FailureKind, string>> = {
   rollouts: 'Rollouts of training that failed',
   empty_steps: 'Steps that trained on nothing',
   constant_groups: 'Groups of answers with equal rewards, which teach nothing',
+  cut_answers: 'Answers with enough reward that were not trained on, since they were cut short',
   dropped_rows: 'Rows left out, since nothing of them was left to train on within max_seq_len',
   cut_rows: 'Rows cut at max_seq_len',
 }

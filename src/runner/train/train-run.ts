@@ -182,14 +182,17 @@ function checkTrained(tally: FailureTally, { is_dry }: RunAssignment): void {
   if (is_dry || steps === undefined || steps.n < steps.of) return
   const groups = tally.of('constant_groups')
   const isConstant = groups !== undefined && groups.n === groups.of
-  const why = isConstant
-    ? `: all ${groups.of} groups of answers had equal rewards`
-    : ': the algorithm returned no example to train on'
-  throw new EvsysError('RUN_EMPTY', `none of the ${steps.of} steps trained on anything${why}`, {
-    fix: isConstant
-      ? 'give tasks that the model solves sometimes, more answers per task (num_samples) or a higher temperature.'
-      : 'look at the rows, at max_seq_len, and at what buildBatch returns.',
-  })
+  const cut = tally.of('cut_answers')
+  let why = 'the algorithm returned no example to train on'
+  let fix = 'look at the rows, at max_seq_len, and at what buildBatch returns.'
+  if (isConstant) {
+    why = `all ${groups.of} groups of answers had equal rewards`
+    fix = 'give tasks that the model solves sometimes, more answers per task (num_samples) or a higher temperature.'
+  } else if (cut !== undefined && cut.n > 0) {
+    why = `${cut.n} of ${cut.of} answers had enough reward, but were cut short`
+    fix = 'raise max_tokens, so that answers end by themselves.'
+  }
+  throw new EvsysError('RUN_EMPTY', `none of the ${steps.of} steps trained on anything: ${why}`, { fix })
 }
 
 // Without one answer on what selects, or on anything at all, the run has no score.

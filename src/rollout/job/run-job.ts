@@ -127,6 +127,7 @@ function createJob(request: JobRequest, folder: JobFolder, planned: readonly Pla
     return end
   }
 
+  let earlier: Promise<unknown> = Promise.resolve()
   return {
     aborted: () => aborted,
     async keep(isFinished: boolean): Promise<JobResult> {
@@ -138,7 +139,10 @@ function createJob(request: JobRequest, folder: JobFolder, planned: readonly Pla
     },
     async run(trial: PlannedTrial): Promise<JobTrial | undefined> {
       const dir = join(folder.dir, trial.config.trial_name)
-      let { result, isBegun, failedBefore } = await findTrial(dir)
+      // However long each folder takes to read, trials ask for their places in the order of the plan.
+      const found = Promise.all([findTrial(dir), earlier]).then(([trialState]) => trialState)
+      earlier = found.catch(() => {})
+      let { result, isBegun, failedBefore } = await found
       retries += failedBefore
       if (result !== undefined && isFinal(result, failedBefore, request)) return finished(endOf(trial, result, true))
       let isRepetition = result !== undefined && isRetried(result, failedBefore, config.retry)

@@ -124,6 +124,24 @@ export function checkStore(root: LocatedMap, { expanded }: Arms, report: Report)
   report.problem(entry.at, { code: 'CONFIG_INVALID', message, fix: 'name a path of the store, or leave it out.' })
 }
 
+/** Backends on which training is free: money goes to judges and other models alone. */
+const free: ReadonlySet<string | undefined> = new Set(['local', 'mock'])
+
+/** Refuses caps on what is not measured: they would never be reached. */
+export function checkBudget(root: LocatedMap, { expanded }: Arms, report: Report): void {
+  const accelerator = nodeAt(root, ['budget', 'gpu_seconds'])
+  if (accelerator !== undefined) {
+    const message = 'no backend reports accelerator seconds'
+    report.problem(accelerator.origin, { code: 'CONFIG_INVALID', message, fix: 'cap wall, steps or tokens instead.' })
+  }
+  const money = nodeAt(root, ['budget', 'usd'])
+  const kinds = expanded.map(({ tree }) => textOf(nodeAt(tree, ['backend', 'kind'])) ?? 'local')
+  const paid = kinds.find((kind) => !free.has(kind))
+  if (money === undefined || paid === undefined) return
+  const message = `backend "${paid}" does not report what training costs`
+  report.problem(money.origin, { code: 'CONFIG_INVALID', message, fix: 'cap steps, tokens or wall instead.' })
+}
+
 function checkRepeats(root: LocatedMap, arms: Arms, report: Report): void {
   const node = root.entries.get('n_repeats')?.value
   const count = numberOf(node) ?? 1

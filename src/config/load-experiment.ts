@@ -10,7 +10,7 @@ import { buildArms } from './build-arms.ts'
 import { buildPlan } from './build-plan.ts'
 import { capSteps, logRollouts } from './cap-steps.ts'
 import { completeBenchmarks } from './check-benchmarks.ts'
-import { checkExperiment, checkStore, checkUnused } from './check-experiment.ts'
+import { checkBudget, checkExperiment, checkStore, checkUnused } from './check-experiment.ts'
 import { locateIn, NodeChecker } from './check-node.ts'
 import { withoutKey } from './edit-tree.ts'
 import { itemsOf, type LocatedMap, nodeAt, type Path, type Source, textOf } from './located.ts'
@@ -92,6 +92,7 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
   const resolved = checkExperiment(root, arms, checker)
   if (options.refuseUnused === true) checkUnused(root, report)
   if (options.refuseUnused === true) checkStore(root, arms, report)
+  if (options.refuseUnused === true) checkBudget(root, arms, report)
   if (report.problems.length > 0 && options.furtherProblems !== undefined) {
     const runs = new Map(arms.expanded.map(({ tree }, i) => [`${i}`, tree]))
     const trees = { root, runs, sources: report.sources }

@@ -34,10 +34,20 @@ function textSeconds(text: string): number {
 /** Caps on what an experiment, a run or a session may spend. Reaching one is a hard stop. */
 export const Budget = z.strictObject({
   steps: z.int().positive().optional().describe('Training steps over all runs.'),
-  tokens: z.int().positive().optional().describe('Tokens trained on and sampled, over all runs.'),
-  usd: z.number().positive().optional().describe('US dollars over all runs.'),
+  tokens: z.int().positive().optional().describe('Tokens trained on, over all runs.'),
+  usd: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      'US dollars for judges and other models, over all runs; refused on a backend that charges for training without reporting it.',
+    ),
   wall: Duration.optional().describe('Wall-clock time of the whole experiment.'),
-  gpu_seconds: z.number().positive().optional().describe('Accelerator seconds over all runs.'),
+  gpu_seconds: z
+    .number()
+    .positive()
+    .optional()
+    .describe('Accelerator seconds over all runs; refused until a backend reports them.'),
 })
 export type Budget = z.infer<typeof Budget>
 

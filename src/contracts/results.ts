@@ -81,6 +81,7 @@ export const ArmResult = z.strictObject({
   status: RunStatus,
   params: z.record(z.string(), z.unknown()),
   seeds: z.array(Seed),
+  tags: z.array(z.string()).optional(),
   score: Score.nullable().describe('Null: no run of it has the objective’s metric.'),
   scores: z.array(BenchmarkScore).optional().describe('On every benchmark, by every metric.'),
   error: ErrorRecord.optional(),
@@ -243,6 +244,13 @@ export const ExperimentResult = z.strictObject({
   interrupted: z.literal(true).optional().describe('No process works on it, and it can be resumed.'),
   created_at: z.iso.datetime().optional(),
   hypothesis: z.string().nullable().optional(),
+  description: z.string().optional(),
+  notes: z.string().optional(),
+  project_goal_id: z.string().optional(),
+  benchmarks: z
+    .array(z.strictObject({ name: z.string(), tags: z.array(z.string()) }))
+    .optional()
+    .describe('Those that have tags.'),
   objective: JudgedBy.nullable(),
   best_arm: z.string().nullable(),
   arms: z.array(ArmResult),

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { BaselineScore, Evidence, ExperimentResult, Forgetting, RunResult } from '../../contracts/index.ts'
 import { type Clock, writeFileAtomic } from '../../kernel/index.ts'
 import {
+  aboutOf,
+  armTags,
   besidesRuns,
   concludeLog,
   conclusionText,
@@ -116,7 +118,7 @@ async function writeExperimentFiles(
 }
 
 function experimentPage(
-  { id, name, hypothesis, words, plan }: ExperimentRow,
+  { id, name, hypothesis, words, plan, tags, parentId }: ExperimentRow,
   evidence: Evidence,
   baselines: readonly BaselineScore[],
   text: string,
@@ -133,6 +135,7 @@ function experimentPage(
     `# ${name}`,
     '',
     `- id: ${id}`,
+    ...aboutLines(plan, { tags, parentId }),
     `- hypothesis: ${hypothesis ?? 'none was given'}`,
     `- verdict: ${evidence.verdict}`,
     `- conclusion: ${text}`,
@@ -146,6 +149,28 @@ function experimentPage(
     ...(evidence.forgetting === undefined ? [] : forgettingTable(evidence.forgetting)),
     ...baselineLines(baselines),
   ].join('\n')
+}
+
+function aboutLines(
+  plan: ExperimentRow['plan'],
+  { tags, parentId }: Pick<ExperimentRow, 'tags' | 'parentId'>,
+): string[] {
+  const { description, notes, project_goal_id, benchmarks = [] } = aboutOf(plan)
+  const arms = plan.arms.map(({ name }) => ({ name, tags: armTags(plan, name) ?? [] }))
+  const lines: [string, string | undefined][] = [
+    ['description', description],
+    ['notes', notes],
+    ['goal', project_goal_id],
+    ['follows', parentId],
+    ['tags', tags.join(', ') || undefined],
+    ...[...arms, ...benchmarks].map((each): [string, string | undefined] => [
+      `tags of ${each.name}`,
+      each.tags.join(', ') || undefined,
+    ]),
+  ]
+  return lines.flatMap(([label, text]) =>
+    text === undefined ? [] : [`- ${label}: ${text.replaceAll(/\s*\n\s*/g, ' ')}`],
+  )
 }
 
 /** Every arm on every benchmark, by every metric: val and test side by side. */

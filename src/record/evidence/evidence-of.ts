@@ -121,6 +121,21 @@ interface BesidesRuns {
   readonly files?: string | null | undefined
 }
 
+/** What its author wrote about it. */
+export function aboutOf({
+  experiment,
+}: ExperimentRow['plan']): Pick<ExperimentResult, 'description' | 'notes' | 'project_goal_id' | 'benchmarks'> {
+  const { notes, project_goal_id, benchmark } = experiment.metadata
+  const tagged = benchmark.filter(({ tags }) => tags.length > 0).map(({ name, tags }) => ({ name, tags }))
+  const description = experiment.description === '' ? undefined : experiment.description
+  return { description, notes, project_goal_id, benchmarks: unlessEmpty(tagged) }
+}
+
+export function armTags({ runs }: ExperimentRow['plan'], arm: string): string[] | undefined {
+  const run = runs.find((each) => each.arm === arm)
+  return run !== undefined && 'config' in run ? unlessEmpty(run.config.tags) : undefined
+}
+
 export function experimentResult(
   experiment: ExperimentRow,
   recorded: readonly RecordedRun[],
@@ -146,11 +161,12 @@ export function experimentResult(
     status: experiment.status,
     created_at: experiment.createdAt,
     hypothesis: experiment.hypothesis ?? null,
+    ...aboutOf(plan),
     objective: shownObjective(evidence.objective),
     best_arm: evidence.best_arm,
     arms: evidence.arms.map(({ name, status, score, scores, error }) => {
       const { params = {}, seeds = [] } = plan.arms.find((each) => each.name === name) ?? {}
-      return { name, status, params, seeds, score, scores, error }
+      return { name, status, params, seeds, tags: armTags(plan, name), score, scores, error }
     }),
     runs: [...summaries],
     baselines: unlessEmpty(baselines),

@@ -1,6 +1,7 @@
 // Makes dist/, what the package holds: tsc compiles src/ to build/, module by module, and what is started or imported from
 // outside is linked from there with all it needs (docs/decisions/0007). Types mirror src; whether they fit is `npm run types`.
-// Where nothing it is made of has changed since, it is left as it is.
+// Where nothing it is made of has changed since, it is left as it is. --no-types leaves declarations out, which are for importers
+// and take most of the time: enough to run the program.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,18 +16,24 @@ const build = join(root, 'build')
 const dist = join(root, 'dist')
 
 const stamp = join(build, '.dist')
+const isTyped = !process.argv.includes('--no-types')
 const sources = hashOfSources()
-if (existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) process.exit(0)
+const made = `${sources}${isTyped ? '' : ' without types'}`
+const enough = [sources, made]
+if (existsSync(dist) && existsSync(stamp) && enough.includes(readFileSync(stamp, 'utf8'))) process.exit(0)
 rmSync(stamp, { force: true })
-const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-  cwd: root,
-  stdio: 'inherit',
-})
+const compile = [
+  'node_modules/typescript/bin/tsc',
+  '-p',
+  'tsconfig.build.json',
+  ...(isTyped ? [] : ['--declaration', 'false']),
+]
+const { status } = spawnSync(process.execPath, compile, { cwd: root, stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 removeOrphans()
 refuseSourceImports()
 await link()
-writeFileSync(stamp, sources)
+writeFileSync(stamp, made)
 
 /** The compiler leaves `import('./x.ts')` as it is in a function with `using` or `await using`: there is no such file in dist/. */
 function refuseSourceImports() {
@@ -66,12 +73,12 @@ function removeOrphans() {
 
 /** Made beside dist/ and put in its place when it is whole. */
 async function link() {
-  const made = `${dist}.${process.pid}`
-  rmSync(made, { recursive: true, force: true })
-  mkdirSync(made)
-  const packages = await linkModules({ from: build, to: made, entries: entriesOf(src) })
-  cpSync(build, made, { recursive: true, filter: (file) => !/\.(js|tsbuildinfo|dist)$/.test(file) })
-  writeFileSync(join(made, 'third-party-licences.txt'), licencesOf(packages))
+  const partial = `${dist}.${process.pid}`
+  rmSync(partial, { recursive: true, force: true })
+  mkdirSync(partial)
+  const packages = await linkModules({ from: build, to: partial, entries: entriesOf(src) })
+  cpSync(build, partial, { recursive: true, filter: (file) => !/\.(js|tsbuildinfo|dist)$/.test(file) })
+  writeFileSync(join(partial, 'third-party-licences.txt'), licencesOf(packages))
   rmSync(dist, { recursive: true, force: true })
-  renameSync(made, dist)
+  renameSync(partial, dist)
 }

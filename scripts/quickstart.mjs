@@ -9,7 +9,7 @@ const demo = join(root, 'demo')
 const experiment = 'experiments/quickstart/config.yaml'
 
 console.log('Building evsys ...')
-run('scripts/build.mjs', [], root)
+run('scripts/build.mjs', ['--no-types'], root)
 evsys(['--quiet', 'init', '--force', 'demo'], root)
 evsys(['validate', '--deep', experiment], demo)
 evsys(['run', experiment], demo)

@@ -23,27 +23,6 @@ describe('the contracts', () => {
     expect(outside).toEqual([])
   })
 
-  it('name nothing that a browser does not have (CON-7)', { timeout: 120_000 }, () => {
-    const program = ts.createProgram([`${folder}index.ts`, `${folder}tinker/index.ts`], {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.NodeNext,
-      lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.esnext.disposable.d.ts'],
-      types: [],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      allowImportingTsExtensions: true,
-      skipLibCheck: true,
-      noEmit: true,
-    })
-    const problems = ts.getPreEmitDiagnostics(program)
-    expect(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([])
-    const loaded = program.getSourceFiles().map(({ fileName }) => fileName)
-    expect(loaded.filter((file) => file.includes('@types/node'))).toEqual([])
-    expect(new Set(files)).toEqual(
-      new Set(loaded.filter((file) => file.startsWith(folder)).map((file) => file.slice(folder.length))),
-    )
-  })
-
   it('run where there is nothing but the language and TextEncoder (CON-7)', () => {
     const contracts = loadInBareWorld('index.ts')
     const { Experiment, RunEvent, reduceRun, initialRunState } = contracts

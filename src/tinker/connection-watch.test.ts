@@ -1,30 +1,12 @@
-import { createServer, type Server, type Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { listenOnPort } from '../../tests/listen-on-port.ts'
 import { openClient } from '../../tests/tinker-clients.ts'
 import { startTinkerDouble } from '../../tests/tinker-double.ts'
 import { createTinkerClient, type TinkerEvent } from './index.ts'
 
-/** Listens on a port and treats every connection as told. */
-async function listening(onConnection: (socket: Socket) => void = () => {}): Promise<{ server: Server; url: string }> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    onConnection(socket)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
-  return { server, url: `http://127.0.0.1:${address.port}` }
-}
-
 /** An address that nothing listens on. */
 async function refusing(): Promise<string> {
-  const { server, url } = await listening()
+  const { server, url } = await listenOnPort()
   await new Promise((resolve) => server.close(resolve))
   return url
 }
@@ -34,8 +16,8 @@ const connections = (events: readonly TinkerEvent[]) => events.filter(({ type })
 describe('a training service that does not answer', () => {
   it.each([
     ['refuses', refusing],
-    ['takes connections and says nothing', async () => (await listening()).url],
-    ['cuts every connection', async () => (await listening((socket) => socket.destroy())).url],
+    ['takes connections and says nothing', async () => (await listenOnPort()).url],
+    ['cuts every connection', async () => (await listenOnPort((socket) => socket.destroy())).url],
   ])(
     'and %s is reported within ten seconds, with its address and the fix (USE-80)',
     async (_how, addressOf) => {
@@ -61,7 +43,7 @@ describe('a training service that does not answer', () => {
   )
 
   it('is given up at once by one who was asked to stop (USE-80)', async () => {
-    const { url } = await listening()
+    const { url } = await listenOnPort()
     const stopping = new AbortController()
     const opened = createTinkerClient({ preset: 'evsys', baseUrl: url, stopping: stopping.signal })
     stopping.abort()

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 import { openStore } from '../../src/store/index.ts'
+import { listenOnPort } from '../listen-on-port.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runningTrainers } from '../trainer/running-trainer.ts'
 import { runMain } from './run-main.ts'
@@ -27,19 +27,6 @@ function lab(url: string, steps = 8): string {
 
 const onTinker = ['--set', 'backend.kind=tinker', '--set', 'algorithm.params.lora_rank=4']
 
-async function silentPort(): Promise<string> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => void sockets.add(socket.on('error', () => {})))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('it listens on a port')
-  return `http://127.0.0.1:${address.port}`
-}
-
 async function logged(cwd: string): Promise<string[]> {
   await using store = await openStore(join(cwd, '.evsys', 'evsys.db'))
   const [experiment] = await store.experiments({ limit: 1 })
@@ -62,7 +49,7 @@ describe('a run whose trainer is away', () => {
   it(
     'fails soon, with the address and the fix, and has said for what it waited (USE-80)',
     async () => {
-      const url = await silentPort()
+      const { url } = await listenOnPort()
       const cwd = lab(url)
       const { code, stdout, stderr } = await runMain(['run', 'config.yaml', ...onTinker, '--json'], { cwd })
       expect(code).toBe(1)

@@ -9,7 +9,7 @@ import { writeSmallLab } from './small-lab.ts'
 
 const folder = temporaryFolders()
 const slow = 180_000
-const steps = 60
+const steps = 24
 
 interface Running {
   readonly process: ChildProcess

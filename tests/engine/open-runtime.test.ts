@@ -21,6 +21,8 @@ function computes(runtime: Runtime): boolean {
 }
 
 describe('openRuntime', () => {
+  const compiled = folder()
+
   it('needs nothing but Node: without a compiler it is WebAssembly (CPU-5)', async () => {
     await using runtime = await open({ env: { CC: 'no-such-compiler' } })
     expect(runtime.id).toMatchObject({ kind: 'cpu-wasm', threads: 2 })
@@ -43,7 +45,7 @@ describe('openRuntime', () => {
 
   compiler.it('compiles once for a machine, and says so (CPU-5)', async () => {
     const told: string[] = []
-    const options = { kind: 'native', cacheFolder: folder(), onBuild: (text: string) => told.push(text) } as const
+    const options = { kind: 'native', cacheFolder: compiled, onBuild: (text: string) => told.push(text) } as const
     for (let i = 0; i < 2; i++) {
       await using runtime = await open(options)
       expect(runtime.id.kind).toBe('cpu-native')
@@ -55,7 +57,7 @@ describe('openRuntime', () => {
   })
 
   compiler.it('shows an arena of more than 4 GiB, which costs nothing until it is written (CPU-5)', async () => {
-    await using runtime = await open({ kind: 'native', capacityBytes: 2 ** 33 })
+    await using runtime = await open({ kind: 'native', cacheFolder: compiled, capacityBytes: 2 ** 33 })
     const low = runtime.alloc(5 * 2 ** 30)
     const high = runtime.alloc(4096)
     expect(high).toBeGreaterThan(2 ** 32)

@@ -41,7 +41,9 @@ export async function evidenceOf(
 ): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
   const rows = await store.runs(experiment.id)
   const { objective, experiment: written } = experiment.plan
-  const judges = [objective, experiment.plan.claim].some((each) => each?.benchmark === trainingScores)
+  const judges = [objective, ...(experiment.plan.claims ?? [experiment.plan.claim])].some(
+    (each) => each?.benchmark === trainingScores,
+  )
   const isTraining = judges && written.metadata.benchmark.length === 0
   const runs = await Promise.all(
     rows.map(async (run) => {
@@ -49,8 +51,8 @@ export async function evidenceOf(
       return { run, evals: isTraining ? [...evals, trainingEval(run)] : evals }
     }),
   )
-  const { claim, ...unclaimed } = experiment.plan
-  const plan = claim === undefined || isDryRun(experiment) ? unclaimed : { ...unclaimed, claim }
+  const { claim: _claim, claims: _claims, ...unclaimed } = experiment.plan
+  const plan = isDryRun(experiment) ? unclaimed : experiment.plan
   return { evidence: withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs, metricOf), runs }
 }
 
@@ -162,6 +164,7 @@ export function experimentResult(
             text: experiment.conclusion ?? conclusionText(evidence, { trips, failures, judges }),
           },
     claim: evidence.claim,
+    claims: evidence.claims,
     words: experiment.words,
     tags: experiment.tags,
     parent: experiment.parentId ?? null,

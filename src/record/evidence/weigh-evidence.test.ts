@@ -74,6 +74,34 @@ function planOfArms(treatments: readonly string[], claim: { min_effect: number; 
 
 const weigh = (plan: Plan, runs: readonly RecordedRun[]) => weighEvidence({ plan, runs, metricOf })
 
+describe('several claims', () => {
+  it('are judged together by Holm, in words and numbers (USE-250)', () => {
+    const plan = planOf({ min_effect: 0 })
+    if (plan.claim === undefined) throw new Error('there is a claim')
+    const claims = [plan.claim, { ...plan.claim, benchmark: 'newer' }, { ...plan.claim, benchmark: 'absent' }]
+    const onBoth = (runs: readonly RecordedRun[]) =>
+      runs.map(({ run, evals }) => ({
+        run,
+        evals: evals.flatMap((each) => [each, { ...each, benchmark: 'newer', split: 'test' as const }]),
+      }))
+    const runs = onBoth([...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])])
+    const alone = weigh(plan, runs).claim
+    const evidence = weigh({ ...plan, claims }, runs)
+    const [first, second, third] = evidence.claims ?? []
+    expect(third).toBeNull()
+    expect(first?.p_adjusted).toBeCloseTo(2 * (first?.p ?? Number.NaN), 12)
+    expect(second?.benchmark).toBe('newer')
+    // Judged with others, a claim needs more: its interval is wider than alone.
+    expect(first?.overall.interval?.[0]).toBeLessThan(alone?.overall.interval?.[0] ?? Number.NaN)
+    expect(evidence.claim).toEqual(first)
+    expect(evidence.verdict).toBe('inconclusive')
+    const text = conclusionText(evidence)
+    expect(text).toContain('of 3 claims 2 supported, 1 inconclusive (Holm over all of them)')
+    expect(text).toMatch(/Claim 2: Supported: new against old is .* on newer\.pass@1 .*; p .*, adjusted .*\)/)
+    expect(weigh({ ...plan, claims: claims.slice(0, 2) }, runs).verdict).toBe('supported')
+  })
+})
+
 describe('evidence', () => {
   const [low, high] = [arm('old', [2, 3, 2, 3]), arm('new', [7, 9, 8, 8])]
 

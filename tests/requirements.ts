@@ -962,5 +962,6 @@ export const requirements = {
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
   'USE-250':
     'an experiment may have several `claims`, each on any benchmark; verdicts are adjusted by Holm, and text and JSON hold raw and adjusted p-values and intervals',
+  'USE-252': 'the conclusion names the budget that ended runs, and how many',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

@@ -21,11 +21,13 @@ interface Besides {
   readonly trips?: readonly RunTrip[] | undefined
   readonly failures?: readonly RunFailures[] | undefined
   readonly judges?: readonly JudgeAgreement[] | undefined
+  /** Runs that a used-up budget ended, and its message. */
+  readonly stopped?: { readonly n: number; readonly message: string } | undefined
 }
 
 export function conclusionText(
   evidence: Evidence,
-  { isDry = false, baselines = [], trips = [], failures = [], judges = [] }: Besides = {},
+  { isDry = false, baselines = [], trips = [], failures = [], judges = [], stopped }: Besides = {},
 ): string {
   const sentences = [
     isDry ? drySentence(evidence) : claimSentence(evidence),
@@ -33,6 +35,7 @@ export function conclusionText(
     ...(isDry || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
+    ...(stopped === undefined ? [] : [stopSentence(stopped)]),
     ...judges.map(judgeSentence),
     ...countSentences(failures),
     ...tripSentences(trips),
@@ -182,6 +185,10 @@ function failureSentences(arms: readonly ArmEvidence[]): string[] {
     const why = error === undefined ? '' : ` (${error.code}: ${error.message})`
     return n_failed === 0 ? [] : [`${name}: ${count(n_failed, 'run')} failed${why}.`]
   })
+}
+
+function stopSentence({ n, message }: NonNullable<Besides['stopped']>): string {
+  return `Stopped by the budget before the end of ${count(n, 'run')}: ${message.replace(/\.$/, '')}.`
 }
 
 /** How far the judge of a benchmark can be trusted, where people labelled answers. */

@@ -161,7 +161,9 @@ export function experimentResult(
         ? null
         : {
             verdict: experiment.verdict,
-            text: experiment.conclusion ?? conclusionText(evidence, { trips, failures, judges }),
+            text:
+              experiment.conclusion ??
+              conclusionText(evidence, { trips, failures, judges, stopped: stoppedRuns(runs) }),
           },
     claim: evidence.claim,
     claims: evidence.claims,
@@ -178,6 +180,13 @@ export function experimentResult(
     cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
   }
+}
+
+/** Runs that ended because a budget was used up. */
+export function stoppedRuns(runs: readonly RunRow[]): { n: number; message: string } | undefined {
+  const own = runs.flatMap(({ error }) => (error?.code === 'BUDGET_EXCEEDED' ? [error] : []))
+  const [first] = own
+  return first && { n: own.length, message: first.message }
 }
 
 /** An objective as documents show it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
 import type { EvalRow, PairEvidence, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
 import { conclusionText, number } from './conclusion-text.ts'
-import { metricOf } from './evidence-of.ts'
+import { metricOf, stoppedRuns } from './evidence-of.ts'
 import { measureForgetting, type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
 const seeds = [1, 2, 3, 4]
@@ -73,6 +73,15 @@ function planOfArms(treatments: readonly string[], claim: { min_effect: number; 
 }
 
 const weigh = (plan: Plan, runs: readonly RecordedRun[]) => weighEvidence({ plan, runs, metricOf })
+
+describe('a budget that is used up', () => {
+  it('is named in the conclusion with the runs that it ended (USE-252)', () => {
+    const error = { code: 'BUDGET_EXCEEDED' as const, message: 'budget.usd is 1, and 1.2 are used' }
+    const runs = [...arm('old', [2, 3]), ...arm('new', [7, 9], { status: 'stopped', error })]
+    const text = conclusionText(weigh(planOf(), runs), { stopped: stoppedRuns(runs.map(({ run }) => run)) })
+    expect(text).toContain('Stopped by the budget before the end of 2 runs: budget.usd is 1, and 1.2 are used.')
+  })
+})
 
 describe('several claims', () => {
   it('are judged together by Holm, in words and numbers (USE-250)', () => {

@@ -960,4 +960,8 @@ export const requirements = {
     'answers of evaluations are kept with instruction, expected answer and reward, where recipe code does not see them; rollout files hold instruction and reward',
   'USE-104': '`artifacts` of run_result.json and of the JSON of runs hold checkpoints and what algorithms left',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
+  'USE-250':
+    'an experiment may have several `claims`, each on any benchmark; verdicts are adjusted by Holm, and text and JSON hold raw and adjusted p-values and intervals',
+  'USE-252': 'the conclusion names the budget that ended runs, and how many',
+  'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

@@ -24,6 +24,7 @@ export function addRecordCommands(program: EvsysCommand): void {
       'resume the newest unfinished experiment of the same configuration; starts it where there is none, shows it where it has finished',
     )
     .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
+    .option('--strict', 'exit with 1 where any run did not complete')
     .addOption(
       new Option('--seal <way>', 'hide benchmarks from recipe code (default: auto, where the machine can)').choices([
         'auto',
@@ -38,7 +39,7 @@ export function addRecordCommands(program: EvsysCommand): void {
       'evsys run config.yaml --resume',
     )
     .exitCodes(
-      '0  concluded   1  no run completed   2  the file is wrong; nothing was started   130  interrupted; --resume continues it',
+      '0  concluded   1  no run completed, or with --strict not every one   2  the file is wrong; nothing was started   130  interrupted; --resume continues it',
     )
     .runs(async () => (await import('./commands/run.ts')).run)
 

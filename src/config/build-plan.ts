@@ -41,7 +41,7 @@ export function buildPlan({ shell, arms, resolved, paths, notices }: PlanParts) 
     runs.push({ ...run, config_hash })
   }
   const isNamed = shell.metadata.benchmark.some(({ models }) => models.includes(baseModel))
-  const base = baseModelArm(resolved.claim, isNamed, arms.planned, repeated, hasher)
+  const base = baseModelArm(resolved.claims ?? [resolved.claim], isNamed, arms.planned, repeated, hasher)
   const plan: Plan = {
     experiment,
     config_hash: hasher.experiment(experiment),
@@ -73,13 +73,15 @@ function plannedArm(arm: CheckedArm, shell: PlanParts['shell']): PlannedArm {
 // The untrained model as an arm: a claim that names it needs its scores, under the seeds of the arms that it is compared with.
 /** The arm that scores the model as it came; undefined where neither the claim nor `models` of a benchmark names it. */
 function baseModelArm(
-  claim: ResolvedClaim | undefined,
+  claims: readonly (ResolvedClaim | undefined)[],
   isNamed: boolean,
   arms: readonly CheckedArm[],
   runs: readonly RepeatedRun[],
   hasher: ConfigHasher,
 ) {
-  const claimed = new Set(claim?.pairs.flatMap(({ treatment, baseline }) => [treatment, baseline]))
+  const claimed = new Set(
+    claims.flatMap((claim) => claim?.pairs ?? []).flatMap(({ treatment, baseline }) => [treatment, baseline]),
+  )
   if (!claimed.delete(baseModel) && !isNamed) return undefined
   const compared = claimed.size > 0 ? claimed : new Set(arms.map(({ name }) => name))
   const template = arms.find(({ name }) => compared.has(name))?.config

@@ -1,6 +1,6 @@
 // `validate --deep`: all that can be checked once plugins are known and files can be read. Nothing is run.
 import { dirname, join, relative } from 'node:path'
-import type { Direction, Notice, Plan, ResolvedObjective, Row } from '../contracts/index.ts'
+import type { Direction, Notice, Plan, ResolvedClaim, ResolvedObjective, Row } from '../contracts/index.ts'
 import {
   type Catalog,
   findSecrets,
@@ -100,17 +100,22 @@ async function checkBenchmarkFolders(root: LocatedMap, catalog: Catalog, context
 }
 
 function withDirections(plan: Plan, catalog: Catalog): Plan {
-  const { objective, claim } = plan
+  const { objective, claim, claims } = plan
   const written = plan.experiment.metadata.objective
   const isTraining = plan.experiment.metadata.benchmark.length === 0 // which no plugin measures
   const own = (metric: string): Direction => (catalog.card('metric', metric)?.facts.direction === 'min' ? 'min' : 'max')
-  const isObjective = claim?.metric === objective?.metric && claim?.benchmark === objective?.benchmark
   const directed = <O extends ResolvedObjective>(of: O | undefined, given: Direction | undefined) =>
     of && (isTraining ? of : { ...of, direction: given ?? own(of.metric) })
+  const { claim: only, claims: all } = plan.experiment.metadata
+  const directedClaim = (of: ResolvedClaim | undefined, i: number) => {
+    const isObjective = of?.metric === objective?.metric && of?.benchmark === objective?.benchmark
+    return directed(of, (only ?? all?.[i])?.direction ?? (isObjective ? written?.direction : undefined))
+  }
   return withoutUndefined({
     ...plan,
     objective: directed(objective, written?.direction),
-    claim: directed(claim, isObjective ? written?.direction : undefined),
+    claim: directedClaim(claim, 0),
+    claims: claims?.flatMap((each, i) => directedClaim(each, i) ?? []),
   })
 }
 

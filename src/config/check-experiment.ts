@@ -17,7 +17,7 @@ import type { Arm } from './expand-matrix.ts'
 import { itemsOf, type LocatedMap, type LocatedNode, nodeAt, numberOf, textOf } from './located.ts'
 import { presentIn } from './normalise.ts'
 import { placeName, type Report } from './report.ts'
-import { baseModel, resolveClaim, resolveObjective } from './resolve-claim.ts'
+import { baseModel, resolveClaims, resolveObjective } from './resolve-claim.ts'
 
 /** More runs than anyone waits for. */
 const maxRuns = 100_000
@@ -25,6 +25,8 @@ const maxRuns = 100_000
 export interface Resolved {
   readonly objective?: ResolvedObjective | undefined
   readonly claim?: ResolvedClaim | undefined
+  /** Where there are several. */
+  readonly claims?: ResolvedClaim[] | undefined
 }
 
 export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeChecker): Resolved {
@@ -45,9 +47,10 @@ export function checkExperiment(root: LocatedMap, arms: Arms, checker: NodeCheck
   const objective = resolveObjective(root, metadata.objective, benchmarks, report)
   // Which arms a claim means can only be said when all of them are there.
   const isComplete = arms.planned.length === arms.expanded.length && arms.planned.length > 0
-  const claim = isComplete ? resolveClaim(metadata, { root, arms: arms.planned, benchmarks, report }) : undefined
+  const claims = isComplete ? resolveClaims(metadata, { root, arms: arms.planned, benchmarks, report }) : []
+  const [claim] = claims
   noteSingleSeed(root, claim, report)
-  return { objective, claim }
+  return claims.length > 1 ? { objective, claim, claims } : { objective, claim }
 }
 
 function checkForms(root: LocatedMap, report: Report): void {
@@ -164,7 +167,7 @@ function noteSingleSeed(root: LocatedMap, claim: ResolvedClaim | undefined, repo
   const repeats = root.entries.get('n_repeats')?.value
   if (claim === undefined || (repeats !== undefined && numberOf(repeats) !== 1)) return
   const text = 'The claim rests on one seed for each arm, which cannot support it: n_repeats of 3 or more can.'
-  report.notice(text, nodeAt(root, ['metadata', 'claim'])?.origin)
+  report.notice(text, (nodeAt(root, ['metadata', 'claim']) ?? nodeAt(root, ['metadata', 'claims']))?.origin)
 }
 
 // Weights that an arm takes from another one, as `arm:NAME`: that arm is there, is written before it, and has the same seeds.

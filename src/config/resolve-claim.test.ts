@@ -23,6 +23,39 @@ async function faults(claim: string, axes?: string): Promise<[string, string | u
   return error.problems.map(({ message, fix }) => [message, fix])
 }
 
+describe('several claims', () => {
+  const several = (claims: string) => file('null', `  claims: ${claims}`)
+  const one = 'treatment: { algorithm.params.lr: 1 }, baseline: { algorithm.params.lr: 2 }'
+
+  it('are on any benchmark, and may say which way is better (USE-250)', async () => {
+    const { claim, claims } = await planOf(
+      several(`[{ ${one}, metric: val.pass_rate }, { ${one}, metric: test.loss, direction: min, min_effect: 0.1 }]`),
+    )
+    expect(claims?.map(({ benchmark, metric, direction }) => [benchmark, metric, direction])).toEqual([
+      ['val', 'pass_rate', 'max'],
+      ['test', 'loss', 'min'],
+    ])
+    expect(claim).toEqual(claims?.[0])
+  })
+
+  it.each([
+    ['claims beside claim', file(`{ ${one}, metric: loss }`, `  claims: [{ ${one}, metric: loss }]`), 'beside `claim`'],
+    [
+      'different confidence',
+      several(`[{ ${one}, metric: loss }, { ${one}, metric: pass_rate, confidence: 0.95 }]`),
+      'one confidence',
+    ],
+    [
+      'an unknown arm in the second',
+      several(`[{ ${one}, metric: loss }, { treatment: x, baseline: y, metric: loss }]`),
+      '"x"',
+    ],
+  ])('refuse %s (USE-251)', async (_, text, message) => {
+    const error = await planOf(text).catch((cause) => cause)
+    expect(EvsysError.is(error) && error.problems.map((each) => each.message).join('\n')).toContain(message)
+  })
+})
+
 describe('which way is better', () => {
   it.each([
     ['tokens_per_task', 'min'],

@@ -27,10 +27,38 @@ interface ClaimContext {
   readonly report: Report
 }
 
+/** One claim and where it stands. */
+interface WrittenClaim extends ClaimContext {
+  readonly at: Path
+}
+
+/** All claims of an experiment, those that the report finds no fault in. */
+export function resolveClaims(metadata: Metadata, context: ClaimContext): ResolvedClaim[] {
+  const { claim, claims } = metadata
+  const { root, report } = context
+  const origin = nodeAt(root, ['metadata', 'claims'])?.origin ?? root.origin
+  const complain = (message: string, fix: string) => report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
+  if (claim !== undefined && claims !== undefined) {
+    complain('`claims` stands beside `claim`', 'keep one of the two: `claims` lists all of them.')
+    return []
+  }
+  if (new Set(claims?.map(({ confidence }) => confidence)).size > 1) {
+    complain('claims that are judged together need one confidence', 'write the same confidence in each claim.')
+    return []
+  }
+  const written = claim === undefined ? (claims ?? []) : [claim]
+  return written.flatMap((each, i) => {
+    const at = claim === undefined ? ['metadata', 'claims', i] : ['metadata', 'claim']
+    return resolveClaim(each, metadata.objective, { ...context, at }) ?? []
+  })
+}
+
 /** The claim with its arms paired and its metric found; undefined when the report says what is wrong. */
-export function resolveClaim(metadata: Metadata, context: ClaimContext): ResolvedClaim | undefined {
-  const { claim, objective } = metadata
-  if (claim === undefined) return undefined
+function resolveClaim(
+  claim: Claim,
+  objective: Objective | undefined,
+  context: WrittenClaim,
+): ResolvedClaim | undefined {
   const metric = claimMetric(claim, objective?.metric, context)
   const treatment = sideArms('treatment', claim.treatment, context)
   const baseline = sideArms('baseline', claim.baseline, context)
@@ -38,7 +66,7 @@ export function resolveClaim(metadata: Metadata, context: ClaimContext): Resolve
   const pairs = pairArms(claim, treatment, baseline, context)
   if (pairs === undefined) return undefined
   if (context.benchmarks.length === 0 && pairs.some((pair) => Object.values(pair).includes(baseModel))) {
-    const origin = nodeAt(context.root, ['metadata', 'claim'])?.origin ?? context.root.origin
+    const origin = nodeAt(context.root, context.at)?.origin ?? context.root.origin
     const message = `${baseModel} is not trained, so it has no ${metric.metric}`
     return context.report.problem(origin, {
       code: 'CONFIG_CLAIM',
@@ -48,17 +76,17 @@ export function resolveClaim(metadata: Metadata, context: ClaimContext): Resolve
   }
   const { min_effect, confidence } = claim
   const isObjective = claim.metric === undefined || claim.metric === objective?.metric
-  const direction = (isObjective ? objective?.direction : undefined) ?? directionOf(metric)
+  const direction = claim.direction ?? (isObjective ? objective?.direction : undefined) ?? directionOf(metric)
   return { ...metric, direction, pairs, min_effect, confidence }
 }
 
 function claimMetric(
   claim: Claim,
   fallback: string | undefined,
-  { root, benchmarks, report }: ClaimContext,
+  { root, at, benchmarks, report }: WrittenClaim,
 ): { benchmark: string; metric: string } | undefined {
   const reference = claim.metric ?? fallback
-  const node = nodeAt(root, ['metadata', 'claim', 'metric']) ?? nodeAt(root, ['metadata', 'claim'])
+  const node = nodeAt(root, [...at, 'metric']) ?? nodeAt(root, at)
   const origin = node?.origin ?? root.origin
   if (reference === undefined) {
     const message = 'the claim has no metric, and there is no objective to take it from'
@@ -75,9 +103,9 @@ function claimMetric(
 type Side = 'treatment' | 'baseline'
 
 /** The arms that a side means; undefined when none does, or the reference makes no sense. */
-function sideArms(side: Side, ref: ArmRef, context: ClaimContext): CheckedArm[] | typeof baseModel | undefined {
+function sideArms(side: Side, ref: ArmRef, context: WrittenClaim): CheckedArm[] | typeof baseModel | undefined {
   const { root, arms, report } = context
-  const node = nodeAt(root, ['metadata', 'claim', side])
+  const node = nodeAt(root, [...context.at, side])
   const origin = node?.origin ?? root.origin
   if (typeof ref === 'string') {
     if (ref === baseModel) return baseModel
@@ -133,8 +161,13 @@ function isWithin(key: string, axis: string): boolean {
 type Arms = readonly CheckedArm[] | typeof baseModel
 type Pair = ResolvedClaim['pairs'][number]
 
-function pairArms(claim: Claim, treatment: Arms, baseline: Arms, { root, report }: ClaimContext): Pair[] | undefined {
-  const origin = nodeAt(root, ['metadata', 'claim'])?.origin ?? root.origin
+function pairArms(
+  claim: Claim,
+  treatment: Arms,
+  baseline: Arms,
+  { root, at, report }: WrittenClaim,
+): Pair[] | undefined {
+  const origin = nodeAt(root, at)?.origin ?? root.origin
   const complain = (message: string, fix: string) => report.problem(origin, { code: 'CONFIG_CLAIM', message, fix })
   if (treatment === baseModel || baseline === baseModel) {
     if (treatment === baseline) return complain('both sides are the base model', 'name an arm as treatment.')

@@ -121,6 +121,7 @@ export const Claim = z.strictObject({
   treatment: ArmRef,
   baseline: ArmRef,
   metric: MetricRef.optional().describe('Absent: the objective’s metric.'),
+  direction: Direction.optional().describe('Absent: the objective’s where the metric is its own, else the metric’s.'),
   min_effect: z.number().min(0).default(0).describe('Smallest improvement that counts.'),
   confidence: z.number().min(0.5).max(0.999).default(0.9).describe('Coverage of the interval that decides.'),
 })
@@ -133,6 +134,12 @@ export const Metadata = z.strictObject({
   project_goal_id: Text.optional().describe('Goal that this experiment serves.'),
   objective: Objective.optional().describe('What ranks the arms.'),
   claim: Claim.optional().describe('What would make the hypothesis true, in numbers.'),
+  claims: z
+    .array(Claim)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Several claims in place of one, each on any benchmark; their verdicts are adjusted by Holm.'),
   benchmark: z.array(Benchmark).default([]).describe('What every run is scored on.'),
   extra: z.record(z.string(), z.unknown()).optional().describe('Stored, never read.'),
 })

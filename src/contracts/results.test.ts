@@ -59,6 +59,7 @@ describe('the documents under --json', () => {
       'baselines',
       'conclusion',
       'claim',
+      'claims',
       'words',
       'tags',
       'parent',

@@ -175,6 +175,18 @@ export const Forgetting = z.strictObject({
 })
 export type Forgetting = z.infer<typeof Forgetting>
 
+/** What the comparison of a claim found. */
+export const ClaimEvidence = z.strictObject({
+  benchmark: z.string(),
+  metric: z.string(),
+  min_effect: z.number(),
+  p: z.number().optional().describe('One-sided, of "no better than min_effect"; where there are several claims.'),
+  p_adjusted: z.number().optional().describe('By Holm over all claims; `overall` holds the interval at that level.'),
+  overall: PairEvidence,
+  pairs: z.array(PairEvidence),
+})
+export type ClaimEvidence = z.infer<typeof ClaimEvidence>
+
 export const Evidence = z.strictObject({
   verdict: Verdict,
   objective: z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction }).nullable(),
@@ -182,15 +194,11 @@ export const Evidence = z.strictObject({
   tied: z.array(z.string()).optional().describe('Other arms with the same score as the best one.'),
   chosen_among: z.int().describe('Arms that the best one was chosen from; more than one: confirm it on fresh seeds.'),
   arms: z.array(ArmEvidence),
-  claim: z
-    .strictObject({
-      benchmark: z.string(),
-      metric: z.string(),
-      min_effect: z.number(),
-      overall: PairEvidence,
-      pairs: z.array(PairEvidence),
-    })
-    .nullable(),
+  claim: ClaimEvidence.nullable().describe('Of several claims, the first.'),
+  claims: z
+    .array(ClaimEvidence.nullable())
+    .optional()
+    .describe('Where there are several, in the order of the file; null: its arms have no scores in common.'),
   forgetting: Forgetting.optional().describe('Present where datasets came one after the other.'),
   n_runs: z.int(),
   n_completed: z.int(),
@@ -258,6 +266,7 @@ export const ExperimentResult = z.strictObject({
   baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
   claim: Evidence.shape.claim.optional().describe('What the comparison of the claim found; null: none was declared.'),
+  claims: Evidence.shape.claims,
   words: z.array(AuthorsWord).optional().describe('What authors added: `evsys conclude`.'),
   tags: z.array(z.string()).optional(),
   parent: z.string().nullable().optional().describe('Experiment that it follows.'),

@@ -1,6 +1,13 @@
 // The report of an experiment: hypothesis, verdict, arms with their seeds, the claim in numbers, all runs. In the style of
 // research reports, and as self-contained.
-import type { ArmEvidence, Evidence, ExperimentResult, ExperimentRow, RunRow } from '../contracts/index.ts'
+import type {
+  ArmEvidence,
+  ClaimEvidence,
+  Evidence,
+  ExperimentResult,
+  ExperimentRow,
+  RunRow,
+} from '../contracts/index.ts'
 import { countText, durationText, numberText, rangeText, signedText, usdText } from '../kernel/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import { timeText } from './figures/value-text.ts'
@@ -108,6 +115,8 @@ function scores({ evidence, result }: ExperimentReportInput): Section | undefine
 
 function claim({ evidence }: ExperimentReportInput): Section | undefined {
   if (evidence.claim === null) return undefined
+  const { claims } = evidence
+  if (claims !== undefined) return severalClaims(claims.flatMap((each) => each ?? []))
   const { pairs, overall, min_effect, benchmark, metric } = evidence.claim
   return {
     id: 'claim',
@@ -129,6 +138,28 @@ function claim({ evidence }: ExperimentReportInput): Section | undefined {
         },
       ],
     )}`,
+  }
+}
+
+function severalClaims(claims: readonly ClaimEvidence[]): Section {
+  return {
+    id: 'claim',
+    title: 'Claims',
+    short: 'Claims',
+    body: html`<p>Verdicts and intervals are adjusted by Holm over all claims.</p>${dataTable(claims, [
+      { title: 'metric', kind: 'words', cell: ({ benchmark, metric }) => `${benchmark}.${metric}` },
+      { title: 'treatment', kind: 'words', cell: ({ overall }) => overall.treatment },
+      { title: 'baseline', kind: 'words', cell: ({ overall }) => overall.baseline },
+      { title: 'effect', kind: 'n', cell: ({ overall }) => html`<b>${signedText(overall.effect)}</b>` },
+      {
+        title: 'interval',
+        kind: 'n',
+        cell: ({ overall }) => (overall.interval === null ? '–' : rangeText(overall.interval)),
+      },
+      { title: 'p', kind: 'n', cell: ({ p = 1 }) => numberText(p) },
+      { title: 'adjusted p', kind: 'n', cell: ({ p_adjusted = 1 }) => numberText(p_adjusted) },
+      { title: 'verdict', cell: ({ overall }) => overall.verdict },
+    ])}`,
   }
 }
 

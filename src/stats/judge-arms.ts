@@ -41,7 +41,7 @@ export function judgeArms(arms: readonly ArmComparison[]): ArmJudgement[] {
 }
 
 /** P-value of "the effect is no larger than minEffect" (side 1) or "no smaller" (side -1); 1 where nothing is known. */
-function oneSidedP({ effect, unknown, minEffect, error }: PairedComparison, side: 1 | -1): number {
+export function oneSidedP({ effect, unknown, minEffect, error }: PairedComparison, side: 1 | -1): number {
   if (error === null) return 1
   return tTail((side * (effect - minEffect) - unknown - error.grain) / error.standardError, error.df)
 }

@@ -380,7 +380,7 @@ describe('a field of a benchmark', slow, () => {
     n_concurrent: { agent: { kind: 'crowd' }, n_concurrent: 1 },
     data: ofRows,
     engine: { engine: 'in_process', agent: { kind: 'crowd' } },
-    models: { models: ['mock:echo', { kind: 'echo', name: 'word-model', params: { after: '?' } }] },
+    models: { models: ['mock:echo', { kind: 'mock', name: 'word-model', params: { template: 'word' } }] },
     leaks: { leaks: 'allow' },
   }
   it('is seen in what it scores, in one run (USE-330)', async () => {

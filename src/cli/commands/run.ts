@@ -21,6 +21,7 @@ export type RunOptions = {
   readonly set?: readonly string[] | undefined
   readonly resume?: true | undefined
   readonly maxConcurrent?: number | undefined
+  readonly strict?: true | undefined
   readonly seal?: 'auto' | 'required' | 'off' | undefined
 }
 
@@ -54,7 +55,12 @@ export async function run(context: CommandContext, file: string, options: RunOpt
     output.result({ ...result, data }, () => [text(), ...(output.quiet ? [] : dataTexts(data, output))].join('\n\n'))
   })
   if (options.dry === true) await announceAgain(context, asked)
-  return result.status === 'failed' ? exitCodes.failed : exitCodes.done
+  const unfinished = (result.runs ?? []).filter(({ status }) => status !== 'completed').length
+  if (result.status === 'failed' || (unfinished > 0 && options.strict === true)) return exitCodes.failed
+  if (unfinished > 0) {
+    output.notice(`${unfinished} of ${result.runs?.length} runs did not complete; --strict makes that exit code 1`)
+  }
+  return exitCodes.done
 }
 
 function loadPreviews() {

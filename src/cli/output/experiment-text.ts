@@ -1,5 +1,13 @@
 // An experiment as people read it: its arms with their scores, its runs, what was concluded.
-import type { BenchmarkScore, Evidence, ExperimentResult, RunRow, Score, Verdict } from '../../contracts/index.ts'
+import type {
+  BenchmarkScore,
+  Evidence,
+  ExperimentResult,
+  PairEvidence,
+  RunRow,
+  Score,
+  Verdict,
+} from '../../contracts/index.ts'
 import type { Colors } from './colors.ts'
 import type { Output } from './output.ts'
 import { table } from './table.ts'
@@ -146,17 +154,25 @@ function valueText(value: number | undefined): string {
 }
 
 /** What a claim's comparison found, one line each. */
-export function claimLines({ claim }: Evidence): string[] {
-  if (claim === null) return []
-  return claim.pairs.map(
-    ({ treatment, baseline, effect, interval, over, seed_interval = null, confidence, verdict }) => {
-      const percent = `${numberText(confidence * 100)} %`
-      const of = { both: ' on tasks like these', tasks: ' over tasks', seeds: ' over seeds' }[over ?? 'seeds']
-      const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}${of}`
-      const detail =
-        over !== 'both' || seed_interval === null ? '' : `; on these very tasks ${rangeText(seed_interval)}`
-      const size = effect === 0 ? 'a tie' : `${effect > 0 ? '+' : ''}${numberText(effect)}`
-      return `${treatment} against ${baseline}: ${size} (${range}${detail}), ${verdict}`
-    },
-  )
+export function claimLines({ claim, claims }: Evidence): string[] {
+  if (claims !== undefined) {
+    return claims.flatMap((each) => {
+      if (each === null) return []
+      const where = `${each.benchmark}.${each.metric}`
+      const chance = `p ${numberText(each.p ?? 1)}, adjusted ${numberText(each.p_adjusted ?? 1)}`
+      return linesOf([each.overall]).map((line) => `${where}: ${line} (${chance})`)
+    })
+  }
+  return claim === null ? [] : linesOf(claim.pairs)
+}
+
+function linesOf(pairs: readonly PairEvidence[]): string[] {
+  return pairs.map(({ treatment, baseline, effect, interval, over, seed_interval = null, confidence, verdict }) => {
+    const percent = `${numberText(confidence * 100)} %`
+    const of = { both: ' on tasks like these', tasks: ' over tasks', seeds: ' over seeds' }[over ?? 'seeds']
+    const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}${of}`
+    const detail = over !== 'both' || seed_interval === null ? '' : `; on these very tasks ${rangeText(seed_interval)}`
+    const size = effect === 0 ? 'a tie' : `${effect > 0 ? '+' : ''}${numberText(effect)}`
+    return `${treatment} against ${baseline}: ${size} (${range}${detail}), ${verdict}`
+  })
 }

@@ -34,7 +34,8 @@ export function nextText(steps: readonly string[], colors: Colors): string {
 
 function decidingStep(arms: ExperimentResult['arms'], { commandWith, evidence }: NextOptions): string {
   const seeds = Math.max(1, ...arms.map((arm) => arm.seeds.length))
-  const overall = evidence?.claim?.overall
+  const open = evidence?.claims?.find((each) => each?.overall.verdict === 'inconclusive')
+  const overall = (open ?? evidence?.claim)?.overall
   const more = overall?.seeds_still_needed ?? (overall?.reason === 'one_seed' ? 3 : null)
   if (more === null) return 'add tasks to the benchmark: more seeds of the same would not decide it'
   return `${commandWith(`n_repeats=${seeds + more}`)}   # more seeds`

@@ -32,13 +32,16 @@ function objectiveText({ objective }: Plan): string {
   return `${benchmark}.${metric}, ${direction === 'max' ? 'higher' : 'lower'} is better`
 }
 
-function claimRows({ claim }: Plan): [string, string][] {
-  if (claim === undefined) return []
+function claimRows({ claim, claims }: Plan): [string, string][] {
+  return (claims ?? (claim === undefined ? [] : [claim])).map(claimRow)
+}
+
+function claimRow(claim: NonNullable<Plan['claim']>): [string, string] {
   const { pairs, benchmark, metric, min_effect } = claim
   const [first] = pairs
   const more = pairs.length > 1 ? ` (and ${pairs.length - 1} more pairs)` : ''
   const effect = min_effect > 0 ? ` by more than ${min_effect}` : ''
-  return [['claim', `${first?.treatment} beats ${first?.baseline}${more} on ${benchmark}.${metric}${effect}`]]
+  return ['claim', `${first?.treatment} beats ${first?.baseline}${more} on ${benchmark}.${metric}${effect}`]
 }
 
 function runCountText({ arms, runs }: Plan): string {

@@ -104,7 +104,7 @@ function vote(samples: readonly Sample[]): number {
   return winner?.passes === true ? 1 : 0
 }
 
-/** Means over tasks that rewards alone give: whoever has the rewards can compute them again, task by task. */
+/** Means over tasks that rewards alone give: they can be computed again from the rewards, task by task. */
 export const rewardMetrics: ReadonlySet<unknown> = new Set([meanReward, avg, passRate, passAtK, passHatK])
 
 // Rewards in a shape that every metric can count on: each task has as many samples as the one with the most.

@@ -22,6 +22,7 @@ import {
   runArtifacts,
   runFolder,
   selectedEval,
+  stoppedRuns,
 } from '../../record/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { appendEvents } from './begin-experiment.ts'
@@ -43,7 +44,14 @@ export async function concludeExperiment(
   const rows = runs.map(({ run }) => run)
   const besides = await besidesRuns(store, experiment.id, runs, { projectDir, files: outputDir })
   const { baselines = [], trips, failures, judges } = besides
-  const text = conclusionText(evidence, { isDry: isDryRun(experiment), baselines, trips, failures, judges })
+  const text = conclusionText(evidence, {
+    isDry: isDryRun(experiment),
+    baselines,
+    trips,
+    failures,
+    judges,
+    stopped: stoppedRuns(rows),
+  })
   await writeExperimentFiles(store, { experiment, runs, evidence, baselines, text, dir: outputDir })
   const ids = rows.map(({ id }) => id)
   const spent = [...rows.map((run) => run.costUsd), ...baselines.map((each) => each.cost_usd)]

@@ -3,6 +3,7 @@
 import {
   type ArmEvidence,
   type BaselineScore,
+  type ClaimEvidence,
   type Evidence,
   type FailureKind,
   type Forgetting,
@@ -20,11 +21,13 @@ interface Besides {
   readonly trips?: readonly RunTrip[] | undefined
   readonly failures?: readonly RunFailures[] | undefined
   readonly judges?: readonly JudgeAgreement[] | undefined
+  /** Runs that a used-up budget ended, and its message. */
+  readonly stopped?: { readonly n: number; readonly message: string } | undefined
 }
 
 export function conclusionText(
   evidence: Evidence,
-  { isDry = false, baselines = [], trips = [], failures = [], judges = [] }: Besides = {},
+  { isDry = false, baselines = [], trips = [], failures = [], judges = [], stopped }: Besides = {},
 ): string {
   const sentences = [
     isDry ? drySentence(evidence) : claimSentence(evidence),
@@ -32,6 +35,7 @@ export function conclusionText(
     ...(isDry || evidence.forgetting === undefined ? [] : forgettingSentences(evidence.forgetting)),
     ...(evidence.verdict === 'failed' ? [] : [`${evidence.n_completed} of ${evidence.n_runs} runs completed.`]),
     ...failureSentences(evidence.arms),
+    ...(stopped === undefined ? [] : [stopSentence(stopped)]),
     ...judges.map(judgeSentence),
     ...countSentences(failures),
     ...tripSentences(trips),
@@ -40,14 +44,26 @@ export function conclusionText(
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
-function claimSentence({ verdict, claim, n_runs }: Evidence): string {
+function claimSentence({ verdict, claim, claims, n_runs }: Evidence): string {
   if (verdict === 'failed') return `Failed: none of the ${n_runs} runs completed.`
-  if (claim === null) {
-    return verdict === 'exploratory'
-      ? 'Exploratory: no claim was declared.'
-      : 'Inconclusive: the arms of the claim have no scores in common.'
-  }
-  const { overall, metric, benchmark, min_effect } = claim
+  if (claims !== undefined) return claimsSentences(verdict, claims)
+  return claim === null && verdict === 'exploratory' ? 'Exploratory: no claim was declared.' : oneClaim(claim)
+}
+
+/** The verdict on all, then each claim with its p-values. */
+function claimsSentences(verdict: Evidence['verdict'], claims: readonly (ClaimEvidence | null)[]): string {
+  const words = claims.map((claim) => claim?.overall.verdict ?? 'inconclusive')
+  const counts = (['supported', 'refuted', 'inconclusive'] as const).flatMap((word) => {
+    const n = words.filter((each) => each === word).length
+    return n === 0 ? [] : [`${n} ${word}`]
+  })
+  const all = `${verdict.charAt(0).toUpperCase()}${verdict.slice(1)}: of ${claims.length} claims ${counts.join(', ')} (Holm over all of them).`
+  return [all, ...claims.map((claim, i) => `Claim ${i + 1}: ${oneClaim(claim)}`)].join(' ')
+}
+
+function oneClaim(claim: ClaimEvidence | null): string {
+  if (claim === null) return 'Inconclusive: the arms of the claim have no scores in common.'
+  const { overall, metric, benchmark, min_effect, p, p_adjusted } = claim
   const word = { supported: 'Supported', refuted: 'Refuted', inconclusive: 'Inconclusive' }[overall.verdict]
   const size = `${overall.effect === 0 ? 'a tie' : signed(overall.effect)} on ${benchmark}.${metric}`
   const interval =
@@ -56,7 +72,8 @@ function claimSentence({ verdict, claim, n_runs }: Evidence): string {
       : `${percent(overall.confidence)} interval ${range(overall.interval)}${overall.over === 'seeds' ? '' : ' on tasks like these'}`
   const basis = `${count(overall.n_seeds, 'shared seed')}${overall.n_tasks === null ? '' : `, ${count(overall.n_tasks, 'task')}`}`
   const claimed = min_effect === 0 ? 'any improvement was claimed' : `more than ${number(min_effect)} was claimed`
-  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}).${coverSentence(overall)}${openSentence(overall)}${varianceSentence(overall)}`
+  const chance = p === undefined || p_adjusted === undefined ? '' : `; p ${number(p)}, adjusted ${number(p_adjusted)}`
+  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}${chance}).${coverSentence(overall)}${openSentence(overall)}${varianceSentence(overall)}`
 }
 
 // Which chance the interval leaves out, and how it looks on these very tasks where that is another question.
@@ -168,6 +185,10 @@ function failureSentences(arms: readonly ArmEvidence[]): string[] {
     const why = error === undefined ? '' : ` (${error.code}: ${error.message})`
     return n_failed === 0 ? [] : [`${name}: ${count(n_failed, 'run')} failed${why}.`]
   })
+}
+
+function stopSentence({ n, message }: NonNullable<Besides['stopped']>): string {
+  return `Stopped by the budget before the end of ${count(n, 'run')}: ${message.replace(/\.$/, '')}.`
 }
 
 /** How far the judge of a benchmark can be trusted, where people labelled answers. */

@@ -41,7 +41,9 @@ export async function evidenceOf(
 ): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
   const rows = await store.runs(experiment.id)
   const { objective, experiment: written } = experiment.plan
-  const judges = [objective, experiment.plan.claim].some((each) => each?.benchmark === trainingScores)
+  const judges = [objective, ...(experiment.plan.claims ?? [experiment.plan.claim])].some(
+    (each) => each?.benchmark === trainingScores,
+  )
   const isTraining = judges && written.metadata.benchmark.length === 0
   const runs = await Promise.all(
     rows.map(async (run) => {
@@ -49,8 +51,8 @@ export async function evidenceOf(
       return { run, evals: isTraining ? [...evals, trainingEval(run)] : evals }
     }),
   )
-  const { claim, ...unclaimed } = experiment.plan
-  const plan = claim === undefined || isDryRun(experiment) ? unclaimed : { ...unclaimed, claim }
+  const { claim: _claim, claims: _claims, ...unclaimed } = experiment.plan
+  const plan = isDryRun(experiment) ? unclaimed : experiment.plan
   return { evidence: withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs, metricOf), runs }
 }
 
@@ -175,9 +177,12 @@ export function experimentResult(
         ? null
         : {
             verdict: experiment.verdict,
-            text: experiment.conclusion ?? conclusionText(evidence, { trips, failures, judges }),
+            text:
+              experiment.conclusion ??
+              conclusionText(evidence, { trips, failures, judges, stopped: stoppedRuns(runs) }),
           },
     claim: evidence.claim,
+    claims: evidence.claims,
     words: experiment.words,
     tags: experiment.tags,
     parent: experiment.parentId ?? null,
@@ -191,6 +196,13 @@ export function experimentResult(
     cost_usd: experiment.costUsd ?? (costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0)),
     wall_s: experiment.wallS ?? runs.reduce((sum, run) => sum + (run.wallS ?? 0), 0),
   }
+}
+
+/** Runs that ended because a budget was used up. */
+export function stoppedRuns(runs: readonly RunRow[]): { n: number; message: string } | undefined {
+  const own = runs.flatMap(({ error }) => (error?.code === 'BUDGET_EXCEEDED' ? [error] : []))
+  const [first] = own
+  return first && { n: own.length, message: first.message }
 }
 
 /** An objective as documents show it. */

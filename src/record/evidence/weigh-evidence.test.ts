@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
 import type { EvalRow, PairEvidence, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
 import { conclusionText, number } from './conclusion-text.ts'
-import { metricOf } from './evidence-of.ts'
+import { metricOf, stoppedRuns } from './evidence-of.ts'
 import { measureForgetting, type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
 const seeds = [1, 2, 3, 4]
@@ -73,6 +73,43 @@ function planOfArms(treatments: readonly string[], claim: { min_effect: number; 
 }
 
 const weigh = (plan: Plan, runs: readonly RecordedRun[]) => weighEvidence({ plan, runs, metricOf })
+
+describe('a budget that is used up', () => {
+  it('is named in the conclusion with the runs that it ended (USE-252)', () => {
+    const error = { code: 'BUDGET_EXCEEDED' as const, message: 'budget.usd is 1, and 1.2 are used' }
+    const runs = [...arm('old', [2, 3]), ...arm('new', [7, 9], { status: 'stopped', error })]
+    const text = conclusionText(weigh(planOf(), runs), { stopped: stoppedRuns(runs.map(({ run }) => run)) })
+    expect(text).toContain('Stopped by the budget before the end of 2 runs: budget.usd is 1, and 1.2 are used.')
+  })
+})
+
+describe('several claims', () => {
+  it('are judged together by Holm, in words and numbers (USE-250)', () => {
+    const plan = planOf({ min_effect: 0 })
+    if (plan.claim === undefined) throw new Error('there is a claim')
+    const claims = [plan.claim, { ...plan.claim, benchmark: 'newer' }, { ...plan.claim, benchmark: 'absent' }]
+    const onBoth = (runs: readonly RecordedRun[]) =>
+      runs.map(({ run, evals }) => ({
+        run,
+        evals: evals.flatMap((each) => [each, { ...each, benchmark: 'newer', split: 'test' as const }]),
+      }))
+    const runs = onBoth([...arm('old', [2, 3, 2, 3]), ...arm('new', [7, 9, 8, 8])])
+    const alone = weigh(plan, runs).claim
+    const evidence = weigh({ ...plan, claims }, runs)
+    const [first, second, third] = evidence.claims ?? []
+    expect(third).toBeNull()
+    expect(first?.p_adjusted).toBeCloseTo(2 * (first?.p ?? Number.NaN), 12)
+    expect(second?.benchmark).toBe('newer')
+    // Judged with others, a claim needs more: its interval is wider than alone.
+    expect(first?.overall.interval?.[0]).toBeLessThan(alone?.overall.interval?.[0] ?? Number.NaN)
+    expect(evidence.claim).toEqual(first)
+    expect(evidence.verdict).toBe('inconclusive')
+    const text = conclusionText(evidence)
+    expect(text).toContain('of 3 claims 2 supported, 1 inconclusive (Holm over all of them)')
+    expect(text).toMatch(/Claim 2: Supported: new against old is .* on newer\.pass@1 .*; p .*, adjusted .*\)/)
+    expect(weigh({ ...plan, claims: claims.slice(0, 2) }, runs).verdict).toBe('supported')
+  })
+})
 
 describe('evidence', () => {
   const [low, high] = [arm('old', [2, 3, 2, 3]), arm('new', [7, 9, 8, 8])]

@@ -1,12 +1,23 @@
 // From stored scores to evidence: a score with its interval for every arm, the claim's comparison, the verdict. Pure: the same
 // record gives the same evidence.
-import type { ArmEvidence, Direction, Evidence, Forgetting, PairEvidence, RecordedPlan } from '../../contracts/index.ts'
+import type {
+  ArmEvidence,
+  ClaimEvidence,
+  Direction,
+  Evidence,
+  Forgetting,
+  PairEvidence,
+  RecordedPlan,
+  ResolvedClaim,
+} from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
 import {
   type ArmScores,
   comparePaired,
+  holm,
   type Judgement,
   judgeArms,
+  oneSidedP,
   type PairedComparison,
   verdictOf,
 } from '../../stats/index.ts'
@@ -46,22 +57,21 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
     ),
   )
   const completed = valid.filter(({ run }) => run.status === 'completed')
-  const claim = claimEvidence(plan, completed, metricOf)
+  const claims = claimsEvidence(plan, completed, metricOf)
+  const [claim = null] = claims
   const forgetting = measureForgetting(plan, completed)
   // The untrained model is what arms are compared with, and is never chosen among them.
   const scored = arms.filter((arm) => arm.score !== null && arm.name !== BASE_MODEL)
   const best = bestOf(scored, plan.objective?.direction ?? 'max')
   return {
-    verdict:
-      completed.length === 0
-        ? 'failed'
-        : (claim?.overall.verdict ?? (plan.claim === undefined ? 'exploratory' : 'inconclusive')),
+    verdict: completed.length === 0 ? 'failed' : plan.claim === undefined ? 'exploratory' : jointVerdict(claims),
     objective: plan.objective ?? null,
     best_arm: best?.name ?? null,
     tied: tiedWith(best, scored),
     chosen_among: scored.length,
     arms,
     claim,
+    claims: plan.claims === undefined ? undefined : claims,
     forgetting,
     n_runs: runs.length,
     n_completed: completed.length,
@@ -125,13 +135,41 @@ function tiedWith(best: ArmEvidence | undefined, arms: readonly ArmEvidence[]): 
   return tied.length === 0 ? undefined : tied.map((arm) => arm.name)
 }
 
-function claimEvidence(
+/** All claims, judged together: with several, Holm over them keeps the chance of one false verdict that of a single claim. */
+function claimsEvidence(
   plan: RecordedPlan,
   runs: readonly RecordedRun[],
   metricOf: WeighOptions['metricOf'],
-): Evidence['claim'] {
-  const { claim } = plan
-  if (claim === undefined) return null
+): (ClaimEvidence | null)[] {
+  const written = plan.claims ?? (plan.claim === undefined ? [] : [plan.claim])
+  const weighed = written.map((claim) => weighClaim(plan, claim, runs, metricOf))
+  const known = weighed.flatMap((each) => each ?? [])
+  if (plan.claims === undefined) return weighed.map((each) => each?.found ?? null)
+  const judged = judgeArms(known.map(({ comparison }, i) => ({ arm: String(i), comparison })))
+  const p = known.map(({ comparison }) => oneSidedP(comparison, 1))
+  const adjusted = holm(p)
+  return weighed.map((each) => {
+    if (each === undefined) return null
+    const i = known.indexOf(each)
+    const { found, comparison } = each
+    const overall = pairEvidence(found.overall, comparison, judged[i] ?? verdictOf(comparison))
+    return { ...found, p: p[i] ?? 1, p_adjusted: adjusted[i] ?? 1, overall }
+  })
+}
+
+/** Supported: all are. Refuted: one is. */
+function jointVerdict(claims: readonly (ClaimEvidence | null)[]): PairEvidence['verdict'] {
+  const verdicts = claims.map((each) => each?.overall.verdict ?? 'inconclusive')
+  if (verdicts.includes('refuted')) return 'refuted'
+  return verdicts.every((verdict) => verdict === 'supported') ? 'supported' : 'inconclusive'
+}
+
+function weighClaim(
+  plan: RecordedPlan,
+  claim: ResolvedClaim,
+  runs: readonly RecordedRun[],
+  metricOf: WeighOptions['metricOf'],
+): { found: ClaimEvidence; comparison: PairedComparison } | undefined {
   const own = metricOf(claim.metric)
   const pairsBy = (columns: 'tasks' | 'none') => {
     const scoresOf = (arm: string) => {
@@ -151,9 +189,10 @@ function claimEvidence(
   const range = rangeOf(evals, claim.metric)
   const compared = (isByTask ? byTask : pairsBy('none')).map((each) => ({
     ...each,
-    comparison: compare(plan, each.treatment, each.baseline, range),
+    comparison: compare(plan, claim, each.treatment, each.baseline, range),
   }))
-  if (compared.length === 0) return null
+  const [first] = compared
+  if (first === undefined) return undefined
   const judged = judgeArms(
     compared.map(({ pair, comparison }) => ({ arm: `${pair.treatment} / ${pair.baseline}`, comparison })),
   )
@@ -161,16 +200,21 @@ function claimEvidence(
     pairEvidence(pair, comparison, judged[i] ?? verdictOf(comparison)),
   )
   const [only] = pairs
-  const overall = pairs.length === 1 && only !== undefined ? only : overallEvidence(plan, compared, range)
-  return { benchmark: claim.benchmark, metric: claim.metric, min_effect: claim.min_effect, overall, pairs }
+  const joined = compared.length === 1 ? undefined : joinedPairs(compared)
+  const comparison =
+    joined === undefined ? first.comparison : compare(plan, claim, joined.treatment, joined.baseline, range)
+  const overall =
+    joined === undefined && only !== undefined
+      ? only
+      : pairEvidence(joined?.names ?? first.pair, comparison, verdictOf(comparison))
+  const { benchmark, metric, min_effect } = claim
+  return { found: { benchmark, metric, min_effect, overall, pairs }, comparison }
 }
 
 // A claim over several cells of the other axes is about their average: every cell's seeds are rows of one comparison.
-function overallEvidence(
-  plan: RecordedPlan,
+function joinedPairs(
   compared: readonly { treatment: ArmScores; baseline: ArmScores; pair: { treatment: string; baseline: string } }[],
-  range: Range,
-): PairEvidence {
+) {
   const joined = (side: 'treatment' | 'baseline'): ArmScores => {
     const cells = compared.map((each) => each[side])
     const tasks = cells.every((each) => each.tasks !== undefined) ? cells[0]?.tasks : undefined
@@ -180,15 +224,19 @@ function overallEvidence(
       cells_S_T: cells.flatMap((each) => each.cells_S_T),
     }
   }
-  const comparison = compare(plan, joined('treatment'), joined('baseline'), range)
   const names = (side: 'treatment' | 'baseline') => [...new Set(compared.map(({ pair }) => pair[side]))].join(', ')
-  return pairEvidence({ treatment: names('treatment'), baseline: names('baseline') }, comparison, verdictOf(comparison))
+  return {
+    treatment: joined('treatment'),
+    baseline: joined('baseline'),
+    names: { treatment: names('treatment'), baseline: names('baseline') },
+  }
 }
 
 type Range = ReturnType<typeof rangeOf>
 
 function compare(
-  { claim, config_hash }: RecordedPlan,
+  { config_hash }: RecordedPlan,
+  { direction, min_effect, confidence }: ResolvedClaim,
   treatment: ArmScores,
   baseline: ArmScores,
   range: Range,
@@ -196,9 +244,9 @@ function compare(
   return comparePaired({
     treatment,
     baseline,
-    direction: claim?.direction ?? 'max',
-    minEffect: claim?.min_effect ?? 0,
-    confidence: claim?.confidence ?? 0.9,
+    direction,
+    minEffect: min_effect,
+    confidence,
     range,
     random: keyedRandom(Number.parseInt(config_hash.slice(0, 8), 16) || 0, 'sign-flip'),
   })
@@ -219,14 +267,15 @@ function shares(a: ArmScores, b: ArmScores): boolean {
 }
 
 function pairEvidence(
-  pair: { treatment: string; baseline: string },
+  { treatment, baseline }: { treatment: string; baseline: string },
   comparison: PairedComparison,
   judgement: Judgement,
 ): PairEvidence {
   const { interval } = judgement
   const { seedInterval, variance, signFlip, error } = comparison
   return {
-    ...pair,
+    treatment,
+    baseline,
     effect: comparison.effect,
     interval: interval === null ? null : [interval.lower, interval.upper],
     over: error?.over,

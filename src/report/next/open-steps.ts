@@ -96,7 +96,8 @@ function resumeStep(open: OpenExperiment): NextStep {
   }
 }
 
-function decideStep(open: OpenExperiment, { claim }: Evidence): NextStep[] {
+function decideStep(open: OpenExperiment, { claim: first, claims }: Evidence): NextStep[] {
+  const claim = claims?.find((each) => each?.overall.verdict === 'inconclusive') ?? first
   if (open.experiment.verdict !== 'inconclusive' || claim === null) return []
   const { overall } = claim
   const more = overall.seeds_still_needed ?? (overall.reason === 'one_seed' ? confirmSeeds : null)

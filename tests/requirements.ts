@@ -959,5 +959,10 @@ export const requirements = {
   'USE-103':
     'answers of evaluations are kept with instruction, expected answer and reward, where recipe code does not see them; rollout files hold instruction and reward',
   'USE-104': '`artifacts` of run_result.json and of the JSON of runs hold checkpoints and what algorithms left',
+  'USE-290': '`serve --model` takes a run or EXPERIMENT/ARM, and clients name it so',
+  'USE-291': 'a trainer on loopback needs no key unless one is set, and answers no page of another site',
+  'USE-292': '`research baseline` measures noise unless one seed is asked for, and says so then',
+  'USE-293': '`evsys help` explains commands below a command',
+  'USE-294': 'the package holds docs, examples and AGENTS.md',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
 } as const

@@ -964,5 +964,6 @@ export const requirements = {
   'USE-292': '`research baseline` measures noise unless one seed is asked for, and says so then',
   'USE-293': '`evsys help` explains commands below a command',
   'USE-294': 'the package holds docs, examples and AGENTS.md',
+  'USE-295': '`checkpoint list` and `checkpoint export` show and take out what local runs saved, as a PEFT folder',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
 } as const

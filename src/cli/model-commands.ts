@@ -91,7 +91,7 @@ export function addDataCommands(program: EvsysCommand): void {
 // Declarations of the commands that serve. Bodies are imported when a command is called.
 const engines: readonly EngineKind[] = ['cpu', 'reference', 'mock']
 
-/** Adds `serve` and `engine`. */
+/** Adds `serve`, `checkpoint` and `engine`. */
 export function addServingCommands(program: EvsysCommand): void {
   program.commandsGroup('Serving:')
 
@@ -114,6 +114,24 @@ export function addServingCommands(program: EvsysCommand): void {
       'evsys serve --engine mock --port 0 --json',
     )
     .runs(async () => (await import('./commands/serve.ts')).serve)
+
+  program
+    .command('checkpoint')
+    .argument('<action>', 'list or export')
+    .argument('[name]', 'list: an experiment (default: all); export: run or EXPERIMENT/ARM')
+    .description('list the weights that runs saved; take one out as a folder that PEFT reads')
+    .option(
+      '--step <n>',
+      'export: checkpoint of this step (default: the best on validation, else the last)',
+      wholeNumber,
+    )
+    .option('-o, --output <folder>', 'export: folder to make')
+    .examples(
+      'evsys checkpoint list',
+      'evsys checkpoint list router --json',
+      'evsys checkpoint export router/lr0.1 -o adapter',
+    )
+    .runs(async () => (await import('./commands/checkpoint.ts')).checkpoint)
 
   program
     .command('engine')

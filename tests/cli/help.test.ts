@@ -8,7 +8,7 @@ const commands = [
   ...['export', 'import', 'gc', 'du', 'db'],
   ...['eval', 'benchmark', 'rescore'],
   ...['research'],
-  ...['serve', 'engine'],
+  ...['serve', 'checkpoint', 'engine'],
   'task',
 ]
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))

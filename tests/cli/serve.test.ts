@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { main } from '../../src/cli/main.ts'
@@ -20,7 +20,7 @@ describe('evsys serve', { timeout: 240_000 }, () => {
     expect(existsSync(join(cwd, '.evsys/trainer/runs'))).toBe(true)
   })
 
-  it('serves the checkpoint of a run or of the best seed of an arm, by its name and without a key (USE-290)', async () => {
+  it('serves the checkpoint of a run or of the best seed of an arm, by its name and without a key, and exports it (USE-290, USE-295)', async () => {
     const cwd = folder()
     writeExperiment(cwd)
     const ran = await runMain(['run', 'experiment.yaml', '--json'], { cwd })
@@ -40,6 +40,23 @@ describe('evsys serve', { timeout: 240_000 }, () => {
       expect([answer.status, await answer.json()]).toMatchObject([200, { model, choices: [{ index: 0 }] }])
     }
     expect(await end()).toBe(130)
+
+    const kept = JSON.parse((await runMain(['checkpoint', 'list', '--json'], { cwd })).stdout)
+    expect(kept.checkpoints).toContainEqual(expect.objectContaining({ run: names[1], kind: 'sampler' }))
+    const taken = await runMain(['checkpoint', 'export', names[0] ?? '', '-o', 'adapter', '--json'], { cwd })
+    expect([taken.code, JSON.parse(taken.stdout)]).toMatchObject([
+      0,
+      { format: 'peft', base_model: 'evsys/nano', files: ['adapter_config.json', 'adapter_model.safetensors'] },
+    ])
+    const config = JSON.parse(readFileSync(join(cwd, 'adapter/adapter_config.json'), 'utf8'))
+    expect(config).toMatchObject({ peft_type: 'LORA', r: 2, base_model_name_or_path: 'evsys/nano' })
+    const bytes = readFileSync(join(cwd, 'adapter/adapter_model.safetensors'))
+    const header = JSON.parse(bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE())).toString())
+    const shapes = Object.entries(header).filter(([key]) => /^base_model\.model\..+\.lora_A\.weight$/.test(key))
+    expect(shapes.length).toBeGreaterThan(0)
+    expect(shapes.every(([, value]) => (value as { shape: number[] }).shape[0] === 2)).toBe(true)
+    expect((await runMain(['checkpoint', 'export', names[0] ?? '', '-o', 'adapter'], { cwd })).code).toBeGreaterThan(0)
+    expect((await runMain(['checkpoint', 'export', 'served/none', '-o', 'x'], { cwd })).stderr).toContain('fix:')
   })
 
   it('refuses to let everybody in, and names that lead nowhere (TRN-1)', async () => {

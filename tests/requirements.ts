@@ -965,5 +965,7 @@ export const requirements = {
   'USE-293': '`evsys help` explains commands below a command',
   'USE-294': 'the package holds docs, examples and AGENTS.md',
   'USE-295': '`checkpoint list` and `checkpoint export` show and take out what local runs saved, as a PEFT folder',
+  'USE-296': '`task validate --deep` runs the baseline of a research task once, with its scorer',
+  'USE-297': '`research run --model` is refused where no model would be asked',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
 } as const

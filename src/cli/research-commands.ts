@@ -178,7 +178,7 @@ export function addTaskCommands(program: EvsysCommand): void {
         .choices(['node', 'python'])
         .default('node'),
     )
-    .option('--deep', 'validate: get the data and look for the interpreter, too')
+    .option('--deep', 'validate: get the data, look for the interpreter and run the baseline once with the scorer, too')
     .description('make, check or list research tasks')
     .examples(
       'evsys task list',

@@ -116,6 +116,16 @@ const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid', 'cli
 function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: boolean): SessionSettings {
   const { budget, strategy = 'default', keepRule = 'default', preset, model, seed = 0 } = options
   const proposer = options.proposer ?? (hasKey ? 'anthropic' : 'optimizer')
+  if (model !== undefined && !ASKING_BY_NAME.has(proposer)) {
+    const why =
+      options.proposer === undefined ? 'there is no key, so the optimizer proposes' : `the proposer is ${proposer}`
+    throw new EvsysError('CONFIG_INVALID', `no model would be asked: ${why}`, {
+      fix:
+        options.proposer === undefined
+          ? 'set ANTHROPIC_API_KEY, name another proposer with --proposer, or leave --model away.'
+          : 'leave --model away, or write the model into --proposer-params.',
+    })
+  }
   const isCapped = Object.values(budget).some((cap) => cap !== undefined)
   const isDeterministic = task.table !== undefined
   return {

@@ -91,7 +91,7 @@ export function addDataCommands(program: EvsysCommand): void {
 // Declarations of the commands that serve. Bodies are imported when a command is called.
 const engines: readonly EngineKind[] = ['cpu', 'reference', 'mock']
 
-/** Adds `serve` and `engine`. */
+/** Adds `serve`, `checkpoint` and `engine`. */
 export function addServingCommands(program: EvsysCommand): void {
   program.commandsGroup('Serving:')
 
@@ -100,11 +100,38 @@ export function addServingCommands(program: EvsysCommand): void {
     .description('serve training and sampling to any client of the Tinker protocol')
     .option('--port <n>', 'port to listen on; 0 takes a free one (default: 10600)', portNumber)
     .option('--host <address>', 'address to listen on (default: 127.0.0.1); others need EVSYS_SERVE_KEYS')
-    .option('--model <name|dir>', 'base model to serve; may be repeated (default: the bundled ones)', append)
+    .option(
+      '--model <name|dir|run>',
+      'base model, run or EXPERIMENT/ARM to serve; may be repeated (default: the bundled ones)',
+      append,
+    )
     .addOption(new Option('--engine <kind>', 'what computes (default: cpu)').choices(engines))
     .option('--dir <folder>', 'where checkpoints are kept (default: .evsys/trainer in the project)')
-    .examples('evsys serve', 'evsys serve --model evsys/nano --port 8000', 'evsys serve --engine mock --port 0 --json')
+    .examples(
+      'evsys serve',
+      'evsys serve --model evsys/nano --port 8000',
+      'evsys serve --model router/lr0.1',
+      'evsys serve --engine mock --port 0 --json',
+    )
     .runs(async () => (await import('./commands/serve.ts')).serve)
+
+  program
+    .command('checkpoint')
+    .argument('<action>', 'list or export')
+    .argument('[name]', 'list: an experiment (default: all); export: run or EXPERIMENT/ARM')
+    .description('list the weights that runs saved; take one out as a folder that PEFT reads')
+    .option(
+      '--step <n>',
+      'export: checkpoint of this step (default: the best on validation, else the last)',
+      wholeNumber,
+    )
+    .option('-o, --output <folder>', 'export: folder to make')
+    .examples(
+      'evsys checkpoint list',
+      'evsys checkpoint list router --json',
+      'evsys checkpoint export router/lr0.1 -o adapter',
+    )
+    .runs(async () => (await import('./commands/checkpoint.ts')).checkpoint)
 
   program
     .command('engine')

@@ -59,7 +59,7 @@ export function addResearchCommands(program: EvsysCommand): void {
     .description('run the baseline of a task alone: does it work here, and how large is its noise?')
     .option('--task <name>', `${aTask} (default: shakespeare)`)
     .option('--train-seconds <s>', 'training time (default: the task’s)', seconds)
-    .option('--seeds <n>', 'how many seeds, or which: 3, or 0,7,42 (default: 1)', seedsFrom)
+    .option('--seeds <n>', 'how many seeds, or which: 3, or 0,7,42 (default: as many as measure its noise)', seedsFrom)
     .option('--patch <file>', 'with this patch of `research export --patches` in it; may be repeated', append)
     .examples(
       'evsys research baseline --task digits',
@@ -178,7 +178,7 @@ export function addTaskCommands(program: EvsysCommand): void {
         .choices(['node', 'python'])
         .default('node'),
     )
-    .option('--deep', 'validate: get the data and look for the interpreter, too')
+    .option('--deep', 'validate: get the data, look for the interpreter and run the baseline once with the scorer, too')
     .description('make, check or list research tasks')
     .examples(
       'evsys task list',

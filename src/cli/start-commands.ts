@@ -75,11 +75,11 @@ export function addStartCommands(program: EvsysCommand): void {
 
   program
     .command('help')
-    .argument('[command]', 'command to explain')
+    .argument('[command...]', 'command to explain, such as `research run`')
     .description('show help for a command')
-    .action(async (name: string | undefined) => {
+    .action(async (words: string[]) => {
       const { helpFor } = await import('./context/usage-error.ts')
-      helpFor(program, name)
+      helpFor(program, words)
     })
 
   // Asked by the completion scripts at every <Tab>.

@@ -2,7 +2,7 @@
 
 export { evaluateModel } from './evaluation/evaluate-model.ts'
 export { keepEval, keptEvals, readKeptEval } from './evaluation/kept-evals.ts'
-export { modelTarget, targetClient } from './evaluation/target-client.ts'
+export { modelTarget, type TrainedWeights, targetClient, trainedWeights } from './evaluation/target-client.ts'
 export { holdLease } from './experiment/begin-experiment.ts'
 export { concludeAgain, refreshFiles } from './experiment/conclude-experiment.ts'
 export { runExperiment } from './experiment/run-experiment.ts'

@@ -1,5 +1,6 @@
 // What other rooms may use of the store. What it offers is `Store` in the contracts.
 export type {
+  CheckpointRow,
   ClaimedJob,
   CurvePoint,
   DurableJobs,

@@ -16,7 +16,7 @@ import { addSessionRoutes } from './routes/session-routes.ts'
 import { type TrainerOptions as StateOptions, TrainerState } from './state/trainer-state.ts'
 
 export type TrainerOptions = StateOptions & {
-  /** Keys that clients must know. Empty: any key of the right form; only for a trainer that this machine alone can reach. */
+  /** Keys that clients must know. Empty: none is needed; only for a trainer that this machine alone can reach. */
   keys?: readonly string[] | undefined
   /** How a downloaded checkpoint is written. */
   archiveFiles?: ArchiveFiles | undefined

@@ -25,6 +25,10 @@ export const createTrainer: typeof import('./create-trainer.ts').createTrainer =
 export const serveTrainer: typeof import('./serve-trainer.ts').serveTrainer = async (...args) =>
   (await import('./serve-trainer.ts')).serveTrainer(...args)
 
+/** Writes a kept checkpoint as files that other programs read, into a new folder; returns their names. */
+export const exportCheckpoint: typeof import('./serve-trainer.ts').exportCheckpoint = async (...args) =>
+  (await import('./serve-trainer.ts')).exportCheckpoint(...args)
+
 /** Finds the models of these names, or says which is missing. */
 export const openFolderCatalog: typeof import('./serve-trainer.ts').openFolderCatalog = async (...args) =>
   (await import('./serve-trainer.ts')).openFolderCatalog(...args)

@@ -5,11 +5,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
+import { parseTinkerPath } from '../contracts/tinker/index.ts'
 import { exportAdapter, exportMerged, readModelConfig } from '../engine/index.ts'
 import { EvsysError, messageOf, temporaryFolder } from '../kernel/index.ts'
 import { openChatTemplate, openTokenizer, readChatTemplate, resolveModelFolder } from '../models/index.ts'
 import type { ArchiveFiles } from './archive/archive-files.ts'
 import type { Trainer } from './create-trainer.ts'
+import { CheckpointFolder } from './state/checkpoint-files.ts'
 import type { ModelCatalog, ModelText, ServedModel } from './state/served-model.ts'
 
 export type ServeOptions = {
@@ -99,4 +101,33 @@ export function peftFiles(folders: Readonly<Record<string, string>>): ArchiveFil
       await rm(parent, { recursive: true, force: true })
     }
   }
+}
+
+/** Writes a checkpoint of a trainer's folder as files that other programs read, into a new folder; returns their names. */
+export async function exportCheckpoint(options: {
+  /** Of the trainer. */
+  dir: string
+  /** `tinker://` path. */
+  path: string
+  /** Base model, and where relative folders of models start from. */
+  model: string
+  project: string
+  /** Must not exist. */
+  folder: string
+}): Promise<string[]> {
+  const { dir, path, model, project, folder } = options
+  const kept = new CheckpointFolder(join(dir, 'runs'))
+  const parsed = parseTinkerPath(path)
+  const entry = parsed === undefined ? undefined : await kept.find(parsed)
+  if (entry === undefined) {
+    throw new EvsysError('FILE_FAILED', `the weights of ${path} are not in ${dir} any more`, {
+      fix: 'choose another checkpoint: `evsys checkpoint list`.',
+    })
+  }
+  const bytes = await kept.read(entry)
+  if (entry.run.lora === undefined) {
+    const { folder: baseFolder } = await resolveModelFolder(model, { project })
+    await exportMerged({ checkpoint: bytes, baseFolder, folder, signal: new AbortController().signal })
+  } else await exportAdapter(bytes, folder)
+  return (await readdir(folder)).sort()
 }

@@ -8,7 +8,7 @@ const commands = [
   ...['export', 'import', 'gc', 'du', 'db'],
   ...['eval', 'benchmark', 'rescore'],
   ...['research'],
-  ...['serve', 'engine'],
+  ...['serve', 'checkpoint', 'engine'],
   'task',
 ]
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
@@ -32,6 +32,14 @@ describe('help', () => {
     const { stdout } = await runMain([command, '--help'])
     expect((await runMain(['help', command])).stdout).toBe(stdout)
     expect((await runMain(['--quiet', command, '-h'])).stdout).toBe(stdout)
+  })
+
+  it('is found for commands below a command, and for the actions of one (USE-293)', async () => {
+    const { stdout } = await runMain(['research', 'run', '--help'])
+    expect(await runMain(['help', 'research', 'run'])).toEqual({ code: 0, stdout, stderr: '' })
+    expect((await runMain(['help', 'benchmark', 'run'])).stdout).toBe((await runMain(['benchmark', '--help'])).stdout)
+    const wrong = await runMain(['help', 'research', 'rum'])
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean "run"')])
   })
 
   it('is what an empty command line gets (CLI-4)', async () => {

@@ -12,6 +12,16 @@ const patch = (from: number, to: number) =>
   `--- a/config.json\n+++ b/config.json\n@@ -3,3 +3,3 @@\n   "batch_size": 128,\n-  "width": ${from},\n+  "width": ${to},\n   "depth": 1,\n`
 
 describe('research baseline', () => {
+  it('measures noise without being asked for seeds; one seed says that it measured none (USE-292)', async () => {
+    const cwd = folder()
+    const words = ['research', 'baseline', '--task', 'digits', '--train-seconds', '0.3']
+    const measured = await runMain([...words, '--json'], { cwd })
+    expect(measured.code, measured.stderr + measured.stdout).toBe(0)
+    expect(JSON.parse(measured.stdout).score).toMatchObject({ n: expect.any(Number), seed_sd: expect.any(Number) })
+    const single = await runMain([...words, '--seeds', '1'], { cwd })
+    expect(single.stdout).toContain('noise not measured')
+  }, 120_000)
+
   it('measures the baseline with patches in it, in their order (RES-712)', async () => {
     const cwd = folder()
     writeFileSync(join(cwd, 'one.patch'), patch(32, 64))

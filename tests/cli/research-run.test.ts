@@ -59,6 +59,27 @@ export default [defineProposer({ kind: 'spy', summary: 'Writes down what it is t
     expect(told).not.toContain('horse')
   })
 
+  it('a model that nothing would ask is refused before anything is measured (USE-297)', async () => {
+    const cwd = folder()
+    const words = [
+      'research',
+      'run',
+      '--task',
+      'table-search',
+      '--max-experiments',
+      '2',
+      '--model',
+      'claude-sonnet-4-6',
+    ]
+    const { code, stdout } = await runMain([...words, '--json'], { cwd, env: {} })
+    expect([code, JSON.parse(stdout).errors]).toMatchObject([
+      2,
+      [{ message: expect.stringContaining('no model would be asked'), fix: expect.stringContaining('--model') }],
+    ])
+    const other = await runMain([...words, '--proposer', 'optimizer', '--json'], { cwd, env: {} })
+    expect(other.code).toBe(2)
+  })
+
   it('a proposer without its key is told before anything is measured (RES-629)', async () => {
     const cwd = folder()
     const { code, stdout } = await run(cwd, '--json', 'run', '--proposer', 'anthropic')

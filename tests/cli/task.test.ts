@@ -50,6 +50,23 @@ describe('task', () => {
     expect(readFileSync(join(cwd, 'tasks/curve/task.yaml'), 'utf8')).toMatch(/^name: curve\n/)
   })
 
+  it('validate --deep runs the whole task once: a scorer that fails is a problem (USE-296)', async () => {
+    const cwd = project()
+    expect((await runMain(['task', 'init', 'curve'], { cwd })).code).toBe(0)
+    const file = join(cwd, 'tasks/curve/scorer.mjs')
+    writeFileSync(
+      file,
+      readFileSync(file, 'utf8').replace(/async score\([^)]*\) \{/, "$& throw new Error('no ruler');"),
+    )
+    expect(readFileSync(file, 'utf8')).toContain('no ruler')
+    const { code, stdout, stderr } = await runMain(['task', 'validate', 'curve', '--deep', '--json'], { cwd })
+    expect([code, JSON.parse(stdout).errors]).toMatchObject([
+      2,
+      [{ code: 'CONFIG_INVALID', message: expect.stringContaining('no ruler'), fix: expect.any(String) }],
+    ])
+    expect(stderr).toContain('running the baseline of curve once')
+  })
+
   it('init makes a task whose baseline trains and is scored (RES-315)', () => trains('node', 'curve', project()))
 
   python.it('init makes a task in Python, outside of a project where we are (RES-315)', () =>

@@ -19,11 +19,11 @@ describe('the packed tarball', () => {
     await mustRun(process.execPath, ['scripts/check-package.mjs', packOnce()], { cwd: root })
   })
 
-  it('holds the program, the types, the licence and nothing else (REPO-4)', async () => {
+  it('holds the program, the types, the licence, what an agent reads and nothing else (REPO-4, USE-294)', async () => {
     const files = await tarballFiles()
     const strange = files.filter(
       (file) =>
-        !/^(package\.json|README\.md|LICENSE|bin\/evsys\.js|dist\/.+|models\/(?!recipe\/).+|native\/.+|tasks\/.+\.(mjs|cjs|py|md|json|yaml)|templates\/.+|python\/.+\.py)$/.test(
+        !/^(package\.json|(README|AGENTS)\.md|LICENSE|docs\/.+\.md|examples\/.+\.(md|ts|mjs|py|yaml|json|jsonl|toml|sh|txt|csv)|bin\/evsys\.js|dist\/.+|models\/(?!recipe\/).+|native\/.+|tasks\/.+\.(mjs|cjs|py|md|json|yaml)|templates\/.+|python\/.+\.py)$/.test(
           file,
         ),
     )
@@ -33,7 +33,10 @@ describe('the packed tarball', () => {
     const others = compiled.filter((file) => !/\.(d\.ts|js)$/.test(file) || /\.test(-d)?\./.test(file))
     expect(others).toEqual([licences])
     expect(files).toEqual(
-      expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'bin/evsys.js', 'dist/index.js']),
+      expect.arrayContaining([
+        ...['package.json', 'README.md', 'LICENSE', 'bin/evsys.js', 'dist/index.js', 'AGENTS.md'],
+        ...['docs/README.md', 'docs/reference/experiment-file.md', 'examples/tool-router/README.md'],
+      ]),
     )
   })
 

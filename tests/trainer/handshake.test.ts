@@ -40,12 +40,22 @@ describe('the start of a conversation', () => {
     })
   })
 
-  it('wants a key, and compares it with those it was given (TRN-1)', async () => {
+  it('needs no key unless one is set, and answers no page of another site (USE-291)', async () => {
     const open = await start()
-    expect((await open.send('client/config', {}, { 'x-api-key': '' })).status).toBe(401)
-    expect((await open.send('client/config', {}, { 'x-api-key': 'secret' })).status).toBe(401)
-    expect((await open.send('client/config', {}, { 'x-api-key': 'tml-any' })).status).toBe(200)
-    expect((await open.request('healthz', { headers: { 'x-api-key': '' } })).status).toBe(200)
+    expect((await fetch(`${open.url}/v1/models`)).status).toBe(200)
+    expect((await fetch(`${open.url}/api/v1/sessions`)).status).toBe(200)
+    for (const key of ['', 'secret', 'tml-any'])
+      expect((await open.send('client/config', {}, { 'x-api-key': key })).status).toBe(200)
+    for (const [origin, status] of [
+      ['https://evil.example', 403],
+      ['http://localhost.evil.example', 403],
+      ['http://localhost:3000', 200],
+    ] as const) {
+      expect((await open.send('client/config', {}, { origin })).status).toBe(status)
+    }
+  })
+
+  it('wants a key where keys are set, and compares it with those it was given (TRN-1)', async () => {
     const closed = await start({ keys: ['tml-right', 'tml-other'] })
     for (const [key, status] of Object.entries({
       'tml-right': 200,

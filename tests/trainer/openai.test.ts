@@ -100,6 +100,7 @@ describe('the OpenAI-compatible routes', () => {
         { error: { message: expect.any(String), type: 'invalid_request_error', param: null, code: null } },
       ])
     }
-    expect((await trainer.send('/v1/models', {}, { 'x-api-key': 'wrong' })).status).toBe(401)
+    const closed = await start({ keys: ['tml-right'] })
+    expect((await closed.send('/v1/models', {}, { 'x-api-key': 'wrong' })).status).toBe(401)
   })
 })

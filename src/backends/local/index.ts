@@ -1,3 +1,3 @@
 // Trainers of this machine. Imported on demand: most commands start none.
-export { serveTrainer } from '../../trainer/index.ts'
+export { exportCheckpoint, serveTrainer } from '../../trainer/index.ts'
 export { type LocalTrainerOptions, openLocalTrainer } from './open-local-trainer.ts'

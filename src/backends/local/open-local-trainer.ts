@@ -23,6 +23,8 @@ export type LocalTrainerOptions = {
   project: string
   dir: string
   keys: readonly string[]
+  /** Other names of sampler checkpoints. */
+  aliases?: TrainerOptions['aliases']
   /** Hears what the engine has to say while it is opened. */
   onNotice?: ((text: string) => void) | undefined
 }
@@ -34,7 +36,9 @@ export interface LocalEngine {
 }
 
 /** Starts the engine of a trainer and finds its models. */
-export async function openLocalEngine(options: Omit<LocalTrainerOptions, 'dir' | 'keys'>): Promise<LocalEngine> {
+export async function openLocalEngine(
+  options: Omit<LocalTrainerOptions, 'dir' | 'keys' | 'aliases'>,
+): Promise<LocalEngine> {
   const { onNotice } = options
   const { choice, parts: find } = await (options.engine === 'mock' ? mockParts(options) : folderParts(options))
   const starting = openEngineHost(engineModule(choice), onNotice === undefined ? {} : { onNotice })
@@ -49,10 +53,10 @@ export async function openLocalTrainer(
   options: LocalTrainerOptions,
   opening: Promise<LocalEngine> = openLocalEngine(options),
 ): Promise<Trainer> {
-  const { dir, keys } = options
+  const { dir, keys, aliases } = options
   const { host, parts } = await opening
   try {
-    const trainer = await createTrainer({ ...(await parts), dir, keys, engine: host })
+    const trainer = await createTrainer({ ...(await parts), dir, keys, aliases, engine: host })
     return {
       fetch: trainer.fetch,
       fetchInProcess: trainer.fetchInProcess,

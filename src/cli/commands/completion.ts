@@ -170,6 +170,7 @@ const sources: Record<string, Source> = {
   'import file': () => ({ candidates: [], files: ['files', 'json', 'tsv'] }),
   'benchmark action': () => ({ candidates: words(['run', 'upload']), files: noFiles }),
   'db action': () => ({ candidates: words(['backup', 'migrate']), files: noFiles }),
+  'checkpoint action': () => ({ candidates: words(['list', 'export']), files: noFiles }),
   'engine action': () => ({ candidates: words(['build', 'info']), files: noFiles }),
   'completion shell': () => ({ candidates: words(shells), files: noFiles }),
   'help command': (program) => ({ candidates: commandsOf(program), files: noFiles }),

@@ -19,7 +19,7 @@ export type ResearchBaselineOptions = {
 
 export async function researchBaseline(
   context: CommandContext,
-  { task: reference = USUAL_TASK, trainSeconds, seeds = 1, patch = [] }: ResearchBaselineOptions,
+  { task: reference = USUAL_TASK, trainSeconds, seeds, patch = [] }: ResearchBaselineOptions,
 ): Promise<ExitCode> {
   const { output, cwd, env, signal } = context
   const projectDir = await projectOrHere(context)
@@ -62,7 +62,8 @@ export async function researchBaseline(
     // Equal scores have a spread of a rounding error.
     const isEqual = seedSd !== undefined && seedSd <= 1e-9 * Math.abs(mean ?? 0)
     const differ = isEqual ? ', equal on all seeds' : `, seeds differ by ${numberText(seedSd ?? 0)} (one sigma)`
-    const spread = seedSd === undefined ? '' : differ
+    const unknown = task.table === undefined ? ', noise not measured: it takes two seeds, --seeds 2' : ''
+    const spread = seedSd === undefined ? unknown : differ
     const better = task.direction === 'min' ? 'lower' : 'higher'
     const changed = patch.length === 0 ? '' : ` with ${patch.join(', ')}`
     return `${output.colors.bold(task.name)}${changed}: ${task.metric} ${numberText(mean ?? Number.NaN)} (${better} is better)${spread}`

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { type EngineKind, loadLocalTrainer } from '../../backends/index.ts'
 import type { CpuEngineInfo, MeasuredEngine } from '../../engine/index.ts'
 import { EvsysError, suggest } from '../../kernel/index.ts'
+import { loadLab } from '../../lab/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
-import { projectOf } from '../context/project.ts'
+import { projectOf, withRecord } from '../context/project.ts'
 import { type Fact, labelledLines } from '../output/table.ts'
 import { shortPath, speedText } from '../output/text.ts'
 
@@ -32,22 +33,63 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   }
   const project = (await projectOf(context)) ?? cwd
   const dir = options.dir ?? join(project, '.evsys', 'trainer')
+  const named = await servedModels(context, models)
+  const aliases = Object.fromEntries(named.flatMap(({ name, trained }) => (trained ? [[name, trained.path]] : [])))
+  const bases = [...new Set(named.map(({ name, trained }) => trained?.base ?? name))]
   const { openLocalTrainer, serveTrainer } = await loadLocalTrainer()
   await context.holding('the trainer', async () => {
     const onNotice = (text: string) => output.notice(text)
-    await using trainer = await openLocalTrainer({ engine, models, project, dir, keys, onNotice })
+    await using trainer = await openLocalTrainer({ engine, models: bases, aliases, project, dir, keys, onNotice })
     await using server = await serveTrainer(trainer, { port, host })
     const key = keys.length === 0 ? 'tml-local' : 'one of EVSYS_SERVE_KEYS'
-    output.result({ url: server.url, engine, models, dir }, () =>
+    const checkpoints = named.flatMap(({ name, trained }) => (trained === undefined ? [] : [{ name, ...trained }]))
+    output.result({ url: server.url, engine, models, checkpoints, key_required: keys.length > 0, dir }, () =>
       [
         `${output.colors.green('serving')} ${models.join(', ')} on ${output.colors.bold(server.url)} (engine ${engine})`,
+        ...checkpoints.map(({ name, run, step, base }) => `  ${name}: ${run} at step ${step}, over ${base}`),
         `  TINKER_BASE_URL=${server.url} TINKER_API_KEY=${key}`,
-        `  OpenAI-compatible: ${server.url}/v1`,
+        `  OpenAI-compatible: ${server.url}/v1${keys.length === 0 ? ', no key needed' : ''}`,
       ].join('\n'),
     )
     if (!signal.aborted) await once(signal, 'abort')
   })
   return exitCodes.interrupted
+}
+
+type ServedName = {
+  readonly name: string
+  /** Absent: a base model. */
+  readonly trained?: { readonly path: string; readonly base: string; readonly run: string; readonly step: number }
+}
+
+/** What names lead to: runs and arms of the record to their checkpoints, all others are base models. */
+async function servedModels(context: CommandContext, names: readonly string[]): Promise<ServedName[]> {
+  const candidates = names.filter((name) => !bundled.includes(name))
+  if (candidates.length === 0 || (await projectOf(context)) === undefined) return names.map((name) => ({ name }))
+  return await withRecord(context, {}, async ({ store }) => {
+    const { trainedWeights } = await loadLab()
+    const served: ServedName[] = []
+    for (const name of names) {
+      const found = bundled.includes(name) ? undefined : await trainedWeights(store, name, { sampled: true })
+      if (found === undefined) {
+        served.push({ name })
+        continue
+      }
+      const { run, checkpoint } = found
+      const { backend, model } = run.config
+      if (backend.kind !== 'local') {
+        throw new EvsysError(
+          'CLI_USAGE',
+          `${name} was trained on the backend "${backend.kind}": its weights are not here`,
+          {
+            fix: 'serve runs of the backend local, or sample from the service that trained it.',
+          },
+        )
+      }
+      served.push({ name, trained: { path: checkpoint.ref, base: model.name, run: run.name, step: checkpoint.step } })
+    }
+    return served
+  })
 }
 
 // `evsys engine info | build`: what the CPU engine computes with on this machine, and making its native kernels before a run does.

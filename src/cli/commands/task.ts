@@ -8,6 +8,7 @@ import {
   checkResearchTask,
   findTask,
   isResearchTask,
+  loadResearchLoop,
   loadResearchTask,
   taskCards,
 } from '../../research/index.ts'
@@ -15,7 +16,7 @@ import { type CommandContext, type ExitCode, exitCodes } from '../context/comman
 import { projectOf } from '../context/project.ts'
 import { taskText } from '../output/plan-text.ts'
 import { table } from '../output/table.ts'
-import { shortPath } from '../output/text.ts'
+import { durationText, shortPath } from '../output/text.ts'
 import { claimFolder, writeScaffold } from '../scaffold/write-scaffold.ts'
 
 const actions = ['init', 'validate', 'list'] as const
@@ -87,6 +88,7 @@ async function validateTask(context: CommandContext, name: string, deep: boolean
   const options = { projectDir: projectDir ?? cwd, cwd, env, signal, onNotice }
   const reference = place.origin === 'path' ? place.file : name
   const ready = deep && isResearch ? await loadResearchTask(reference, options) : undefined
+  if (ready !== undefined) await tryTask(context, ready, { ...options, task: reference })
   const document = {
     valid: true,
     file: loaded.name,
@@ -102,6 +104,30 @@ async function validateTask(context: CommandContext, name: string, deep: boolean
     return output.quiet ? first : `${first}\n\n${taskText(loaded.task, output)}`
   })
   return exitCodes.done
+}
+
+/** Longest training of a check. */
+const triedSeconds = 10
+
+// The baseline as a session would run it, with the scorer, for a short time: only this shows that answers and scorer fit together.
+async function tryTask(
+  context: CommandContext,
+  { name, trainSeconds }: { readonly name: string; readonly trainSeconds: number },
+  options: { task: string; projectDir: string; cwd: string; env: CommandContext['env']; signal: AbortSignal },
+): Promise<void> {
+  const seconds = Math.min(trainSeconds, triedSeconds)
+  context.output.notice(
+    `running the baseline of ${name} once, about ${durationText(seconds)} of training and its scoring`,
+  )
+  const { measureBaseline } = await loadResearchLoop()
+  const { failure } = await context.holding(`the baseline of ${name}`, () =>
+    measureBaseline({ ...options, seeds: 1, trainSeconds: seconds }),
+  )
+  if (failure === undefined) return
+  const log = failure.log === undefined ? '' : `\n${failure.log}`
+  throw new EvsysError('CONFIG_INVALID', `the baseline of ${name} fails: ${failure.class}: ${failure.reason}${log}`, {
+    fix: `mend the program or its scorer; \`evsys research baseline --task ${options.task}\` runs it whole.`,
+  })
 }
 
 async function listTasks(context: CommandContext): Promise<ExitCode> {

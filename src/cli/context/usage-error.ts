@@ -46,10 +46,15 @@ function commandPath(command: Command): string {
 
 // `evsys help [COMMAND]`: the same text as `evsys COMMAND --help`.
 /** Shows help by way of the parser, which ends the command line. */
-export function helpFor(program: Command, name: string | undefined): never {
-  if (name === undefined) return program.help()
-  const command = program.commands.find((each) => each.name() === name)
-  if (command === undefined)
-    throw unknownWord('command', `'${name}'`, commandNames(program), '`evsys --help` lists them.')
+export function helpFor(program: Command, words: readonly string[]): never {
+  let command = program
+  for (const word of words) {
+    if (command !== program && command.commands.length === 0) break // an action of it: its help holds all of them
+    const below = command.commands.find((each) => each.name() === word)
+    const path = commandPath(command)
+    if (below === undefined)
+      throw unknownWord('command', `'${word}'`, commandNames(command), `\`${path} --help\` lists them.`)
+    command = below
+  }
   return command.help()
 }

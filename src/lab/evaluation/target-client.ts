@@ -5,7 +5,14 @@ import { parseDocument } from 'yaml'
 import { ModelEntry, type PluginSpec } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { namedModel } from '../../models/index.ts'
-import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
+import { selectedEval } from '../../record/index.ts'
+import {
+  type CheckpointRow,
+  type OpenStore,
+  type RunRow,
+  requireTraining,
+  type TrainingRunRow,
+} from '../../store/index.ts'
 
 interface EvalTarget {
   /** As people see it. */
@@ -26,23 +33,65 @@ export async function targetClient(
   { projectDir, step }: { projectDir: string; step?: number | undefined },
 ): Promise<EvalTarget> {
   if (isPredictions(reference)) return predictionsTarget(reference)
-  const run = await runOf(store, reference)
-  if (run === undefined) return modelTarget(reference)
-  const saved = (await store.checkpoints(run.id)).filter(({ kind }) => kind === 'sampler' || kind === 'state')
-  const wanted = step ?? run.bestStep ?? saved.at(-1)?.step
-  const at = saved.filter((each) => each.step === wanted)
-  const checkpoint = at.find(({ kind }) => kind === 'sampler') ?? at[0]
-  if (checkpoint === undefined)
-    throw noCheckpoint(
-      run,
-      saved.map((each) => each.step),
-      step,
-    )
+  const found = await trainedWeights(store, reference, { step })
+  if (found === undefined) return modelTarget(reference)
+  const { run, checkpoint } = found
   return {
     label: `${run.name} at step ${checkpoint.step}`,
     client: checkpointClient(run, checkpoint.ref, projectDir),
     run: { id: run.id, name: run.name, step: checkpoint.step, experimentId: run.experimentId },
   }
+}
+
+/** A checkpoint and the run that saved it. */
+export interface TrainedWeights {
+  readonly run: TrainingRunRow
+  readonly checkpoint: CheckpointRow
+}
+
+/** The checkpoint that a run, or EXPERIMENT/ARM, leads to: of the best step, or of `step`. Undefined: the record has no such run. */
+export async function trainedWeights(
+  store: OpenStore,
+  reference: string,
+  {
+    step,
+    sampled = false,
+  }: { step?: number | undefined /** Those that can be sampled from, alone. */; sampled?: boolean },
+): Promise<TrainedWeights | undefined> {
+  const found = (await runOf(store, reference)) ?? (await runOfArm(store, reference))
+  if (found === undefined) return undefined
+  const run = requireTraining(found)
+  const kinds = sampled ? ['sampler'] : ['sampler', 'state']
+  const saved = (await store.checkpoints(run.id)).filter(({ kind }) => kinds.includes(kind))
+  const wanted = step ?? run.bestStep ?? saved.at(-1)?.step
+  const at = saved.filter((each) => each.step === wanted)
+  const checkpoint = at.find(({ kind }) => kind === 'sampler') ?? at[0]
+  if (checkpoint !== undefined) return { run, checkpoint }
+  throw noCheckpoint(
+    run,
+    saved.map((each) => each.step),
+    step,
+  )
+}
+
+/** Of the seeds of an arm, the completed run that scored best by the objective; the first one where nothing ranks them. */
+async function runOfArm(store: OpenStore, reference: string): Promise<RunRow | undefined> {
+  const slash = reference.indexOf('/')
+  const experiment = slash < 0 ? undefined : await unlessMissing(store.findExperiment(reference.slice(0, slash)))
+  if (experiment === undefined) return undefined
+  const runs = (await store.runs(experiment.id)).filter(({ arm }) => arm === reference.slice(slash + 1))
+  const usable = runs.filter(({ status, invalid }) => status === 'completed' && invalid === undefined)
+  const last = usable.filter(({ id }) => !usable.some(({ afterRun }) => afterRun === id)) // of a chain of stages
+  const { objective } = experiment
+  if (objective === undefined) return last[0] ?? runs[0]
+  const sign = objective.direction === 'max' ? -1 : 1
+  const scored = await Promise.all(
+    last.map(async (run) => {
+      const selected = selectedEval(run, await store.evals(run.id), objective.benchmark)
+      return { run, rank: sign * (selected?.metrics[objective.metric] ?? -sign * Number.POSITIVE_INFINITY) }
+    }),
+  )
+  return scored.toSorted((a, b) => (a.rank === b.rank ? 0 : a.rank - b.rank))[0]?.run ?? runs[0]
 }
 
 export function modelTarget(name: string): EvalTarget {
@@ -70,8 +119,12 @@ function writtenOut(text: string): ModelEntry {
 }
 
 async function runOf(store: OpenStore, reference: string): Promise<RunRow | undefined> {
+  return await unlessMissing(store.findRun(reference))
+}
+
+async function unlessMissing<T>(found: Promise<T>): Promise<T | undefined> {
   try {
-    return await store.findRun(reference)
+    return await found
   } catch (error) {
     if (EvsysError.is(error) && error.code === 'STORE_MISSING') return undefined
     throw error

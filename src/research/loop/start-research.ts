@@ -116,6 +116,16 @@ const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid', 'cli
 function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: boolean): SessionSettings {
   const { budget, strategy = 'default', keepRule = 'default', preset, model, seed = 0 } = options
   const proposer = options.proposer ?? (hasKey ? 'anthropic' : 'optimizer')
+  if (model !== undefined && !ASKING_BY_NAME.has(proposer)) {
+    const why =
+      options.proposer === undefined ? 'there is no key, so the optimizer proposes' : `the proposer is ${proposer}`
+    throw new EvsysError('CONFIG_INVALID', `no model would be asked: ${why}`, {
+      fix:
+        options.proposer === undefined
+          ? 'set ANTHROPIC_API_KEY, name another proposer with --proposer, or leave --model away.'
+          : 'leave --model away, or write the model into --proposer-params.',
+    })
+  }
   const isCapped = Object.values(budget).some((cap) => cap !== undefined)
   const isDeterministic = task.table !== undefined
   return {
@@ -138,11 +148,16 @@ function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: b
     },
     workers: options.workers ?? (isDeterministic ? 1 : placesFor(task)),
     budget: isCapped ? budget : { experiments: USUAL_EXPERIMENTS },
-    noise_runs: Math.min(MOST_NOISE_RUNS, Math.max(2, task.seeds.length)),
+    noise_runs: noiseRuns(task),
     control_every: CONTROL_EVERY,
     confirm_every: keepsBetweenTestEvaluations,
     hidden_test: isDeterministic ? false : undefined,
   }
+}
+
+/** Runs of the baseline that measure its noise. */
+function noiseRuns({ seeds }: Executor['task']): number {
+  return Math.min(MOST_NOISE_RUNS, Math.max(2, seeds.length))
 }
 
 // Candidates that share a card would take each other's seconds.
@@ -171,8 +186,8 @@ export async function measureBaseline(options: {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
-  /** How many, or which. */
-  readonly seeds: number | readonly number[]
+  /** How many, or which. Absent: as many as a session measures noise with; one of a table, which has none. */
+  readonly seeds?: number | readonly number[] | undefined
   readonly trainSeconds?: number | undefined
   /** Unified diffs, in their order; the candidate is the baseline with them. */
   readonly patches?: readonly { readonly name: string; readonly text: string }[] | undefined
@@ -185,7 +200,7 @@ export async function measureBaseline(options: {
   readonly seedSd?: number | undefined
   readonly failure?: AttemptFailure | undefined
 }> {
-  const { projectDir, cwd, env, signal, trainSeconds, seeds } = options
+  const { projectDir, cwd, env, signal, trainSeconds } = options
   const onNotice = (text: string) => options.onNotice?.(text)
   const task = await loadResearchTask(options.task, { projectDir, cwd, env, signal, trainSeconds, onNotice })
   const files = patched(task.baseline, options.patches ?? [])
@@ -193,6 +208,7 @@ export async function measureBaseline(options: {
   const [problem] = await executor.check(files, signal)
   const scores: BaselineScore[] = []
   if (problem !== undefined) return { task, scores, failure: problem }
+  const { seeds = task.table === undefined ? noiseRuns(task) : 1 } = options
   const chosen = typeof seeds === 'number' ? firstSeeds(task, seeds) : seeds
   for (const seed of chosen) {
     const outcome = await executor.run({ files, seed, split: 'val', trainSeconds: task.trainSeconds }, signal)

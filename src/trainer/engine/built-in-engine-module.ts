@@ -35,7 +35,11 @@ function folderModels(known: Readonly<Record<string, string>>): (name: string) =
   const decodes = new Map<string, Promise<Decode>>()
   return async (name) => {
     const folder = Object.hasOwn(known, name) ? known[name] : undefined
-    if (folder === undefined) throw new EvsysError('MODEL_MISSING', `no base model is called "${name}" here`)
+    if (folder === undefined) {
+      throw new EvsysError('MODEL_MISSING', `no base model is called "${name}" here`, {
+        fix: `name one that this trainer serves: ${Object.keys(known).join(', ')}.`,
+      })
+    }
     return {
       folder,
       openDecode() {

@@ -84,18 +84,30 @@ function unpack(packed: Uint8Array, maxBytes: number): Uint8Array {
 }
 
 // Keys are compared by their hashes in constant time, so that the time of an answer reveals nothing about them.
-/** Refuses a request without a valid key. Without configured keys every key of the right form is valid. */
+/** Refuses a request without a valid key. Without configured keys none is needed, and pages of other sites are refused. */
 export function createKeyCheck(keys: readonly string[]) {
   const known = keys.map(digest)
   return (request: Request, { bearer = false } = {}): void => {
+    if (known.length === 0) {
+      refuseOtherSites(request)
+      return
+    }
     const key = keyOf(request, bearer)
     if (key === undefined || key === '') {
       throw new HttpError(401, `send an API key in ${bearer ? 'Authorization: Bearer or ' : ''}X-API-Key`)
     }
-    // Official clients refuse to send anything else.
-    if (known.length === 0 && !/^tml-./.test(key))
-      throw new HttpError(401, 'any key that begins with tml- is valid here')
-    if (known.length > 0 && !isKnown(digest(key), known)) throw new HttpError(401, 'the API key is unknown')
+    if (!isKnown(digest(key), known)) throw new HttpError(401, 'the API key is unknown')
+  }
+}
+
+const ofThisMachine = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
+
+// A browser sends what any page asks it to: without a key, its page (Origin) and its address (Host, against rebound names) decide.
+function refuseOtherSites({ headers }: Request): void {
+  for (const name of ['origin', 'host']) {
+    const value = headers.get(name)
+    if (value !== null && !ofThisMachine.test(value))
+      throw new HttpError(403, `${name} ${value} is not of this machine: set EVSYS_SERVE_KEYS and send one of the keys`)
   }
 }
 

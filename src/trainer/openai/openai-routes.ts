@@ -159,7 +159,11 @@ async function listModels(state: TrainerState) {
     .list()
     .filter(({ folder }) => folder === 'sampler_weights')
     .map((entry) => ({ id: pathOf(entry), created: Math.floor(entry.created_ms / 1000) }))
-  return [...bases, ...saved].map((model) => ({ ...model, object: 'model', owned_by: 'evsys' }))
+  const aliases = [...state.aliases].map(([id, path]) => ({
+    id,
+    created: saved.find((entry) => entry.id === path)?.created ?? 0,
+  }))
+  return [...aliases, ...bases, ...saved].map((model) => ({ ...model, object: 'model', owned_by: 'evsys' }))
 }
 
 function frameOf({ clock }: TrainerState, { model }: { model: string }, prefix: string, object: string) {

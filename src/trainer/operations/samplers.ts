@@ -37,11 +37,12 @@ export async function createSampler(
 
 export type Target = { base: ServedModel; modelPath: string | undefined; source: WeightSource }
 
-/** Weights by path or by the name of a base model. */
-export async function findTarget(
-  state: TrainerState,
-  { model_path, base_model }: { model_path?: string | null | undefined; base_model?: string | null | undefined },
-): Promise<Target> {
+type Named = { model_path?: string | null | undefined; base_model?: string | null | undefined }
+
+/** Weights by path, by another name that the trainer was given for them, or by the name of a base model. */
+export async function findTarget(state: TrainerState, named: Named): Promise<Target> {
+  const alias = state.aliases.get(named.model_path ?? named.base_model ?? '')
+  const { model_path, base_model } = alias === undefined ? named : { model_path: alias, base_model: undefined }
   if (model_path != null) {
     await refresh(state, model_path)
     const path = tinker.parseTinkerPath(model_path)

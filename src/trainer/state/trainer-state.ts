@@ -20,6 +20,8 @@ export type TrainerOptions = {
   checkpoints?: CheckpointFiles | undefined
   engine: Engine & { onLost?: ((listener: (error: EvsysError) => void) => void) | undefined }
   models: ModelCatalog
+  /** Other names of sampler checkpoints: `tinker://` paths by name. */
+  aliases?: Readonly<Record<string, string>> | undefined
   clock?: Clock | undefined
   limits?: Partial<TrainerLimits> | undefined
 }
@@ -47,6 +49,7 @@ export class TrainerState {
   readonly clock: Clock
   readonly engine: Engine
   readonly catalog: ModelCatalog
+  readonly aliases: ReadonlyMap<string, string>
   readonly sessions: Sessions
   readonly checkpoints: CheckpointStore
   readonly ephemeral: EphemeralWeights
@@ -66,6 +69,7 @@ export class TrainerState {
     this.clock = parts.clock
     this.engine = options.engine
     this.catalog = options.models
+    this.aliases = new Map(Object.entries(options.aliases ?? {}))
     this.sessions = parts.sessions
     this.checkpoints = parts.checkpoints
     this.ephemeral = parts.ephemeral
@@ -123,7 +127,7 @@ export class TrainerState {
   async base(name: string): Promise<ServedModel> {
     const base = await this.catalog.find(name)
     if (base !== undefined) return base
-    const known = (await this.catalog.list()).map((each) => each.name)
+    const known = [...this.aliases.keys(), ...(await this.catalog.list()).map((each) => each.name)]
     throw new HttpError(400, `no base model is called ${JSON.stringify(name)}; served here: ${known.join(', ')}`)
   }
 

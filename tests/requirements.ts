@@ -959,5 +959,7 @@ export const requirements = {
   'USE-103':
     'answers of evaluations are kept with instruction, expected answer and reward, where recipe code does not see them; rollout files hold instruction and reward',
   'USE-104': '`artifacts` of run_result.json and of the JSON of runs hold checkpoints and what algorithms left',
+  'USE-220':
+    'metrics see expected, metadata, answers, log-probabilities and token counts, take params and give several numbers and a table; accuracy, macro_f1, per_class and confusion are built in',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
 } as const

@@ -1,6 +1,13 @@
 // `validate --deep`: all that can be checked once plugins are known and files can be read. Nothing is run.
 import { dirname, join, relative } from 'node:path'
-import type { Direction, Notice, Plan, ResolvedObjective, Row } from '../contracts/index.ts'
+import {
+  type Direction,
+  metricNamed,
+  type Notice,
+  type Plan,
+  type ResolvedObjective,
+  type Row,
+} from '../contracts/index.ts'
 import {
   type Catalog,
   findSecrets,
@@ -103,10 +110,14 @@ function withDirections(plan: Plan, catalog: Catalog): Plan {
   const { objective, claim } = plan
   const written = plan.experiment.metadata.objective
   const isTraining = plan.experiment.metadata.benchmark.length === 0 // which no plugin measures
-  const own = (metric: string): Direction => (catalog.card('metric', metric)?.facts.direction === 'min' ? 'min' : 'max')
+  const own = ({ benchmark, metric }: ResolvedObjective): Direction => {
+    const entries = plan.experiment.metadata.benchmark.find(({ name }) => name === benchmark)?.metrics ?? []
+    const kind = metricNamed(entries, metric)?.kind ?? metric
+    return catalog.card('metric', kind)?.facts.direction === 'min' ? 'min' : 'max'
+  }
   const isObjective = claim?.metric === objective?.metric && claim?.benchmark === objective?.benchmark
   const directed = <O extends ResolvedObjective>(of: O | undefined, given: Direction | undefined) =>
-    of && (isTraining ? of : { ...of, direction: given ?? own(of.metric) })
+    of && (isTraining ? of : { ...of, direction: given ?? own(of) })
   return withoutUndefined({
     ...plan,
     objective: directed(objective, written?.direction),

@@ -1,6 +1,14 @@
 // From stored scores to evidence: a score with its interval for every arm, the claim's comparison, the verdict. Pure: the same
 // record gives the same evidence.
-import type { ArmEvidence, Direction, Evidence, Forgetting, PairEvidence, RecordedPlan } from '../../contracts/index.ts'
+import {
+  type ArmEvidence,
+  type Direction,
+  type Evidence,
+  type Forgetting,
+  metricSpec,
+  type PairEvidence,
+  type RecordedPlan,
+} from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
 import {
   type ArmScores,
@@ -253,7 +261,8 @@ function pairEvidence(
 export function measureForgetting(plan: RecordedPlan, completed: readonly RecordedRun[]): Forgetting | undefined {
   const { experiment, objective } = plan
   if (experiment.continual === undefined) return undefined
-  const benchmarks = experiment.metadata.benchmark.flatMap(({ name, metrics }) => {
+  const benchmarks = experiment.metadata.benchmark.flatMap(({ name, metrics: entries }) => {
+    const metrics = entries.map((each) => metricSpec(each).name)
     const isObjectives = objective !== undefined && metrics.includes(objective.metric)
     const metric = isObjectives ? objective.metric : metrics[0]
     const direction: Direction = isObjectives ? objective.direction : 'max'

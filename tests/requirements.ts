@@ -959,6 +959,8 @@ export const requirements = {
   'USE-103':
     'answers of evaluations are kept with instruction, expected answer and reward, where recipe code does not see them; rollout files hold instruction and reward',
   'USE-104': '`artifacts` of run_result.json and of the JSON of runs hold checkpoints and what algorithms left',
+  'USE-220':
+    'metrics see expected, metadata, answers, log-probabilities and token counts, take params and give several numbers and a table; accuracy, macro_f1, per_class and confusion are built in',
   'USE-290': '`serve --model` takes a run or EXPERIMENT/ARM, and clients name it so',
   'USE-291': 'a trainer on loopback needs no key unless one is set, and answers no page of another site',
   'USE-292': '`research baseline` measures noise unless one seed is asked for, and says so then',
@@ -967,6 +969,8 @@ export const requirements = {
   'USE-295': '`checkpoint list` and `checkpoint export` show and take out what local runs saved, as a PEFT folder',
   'USE-296': '`task validate --deep` runs the baseline of a research task once, with its scorer',
   'USE-297': '`research run --model` is refused where no model would be asked',
+  'USE-330':
+    'every field of an experiment file changes the plan, the training, the scores or what is written, or is refused',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',
   'USE-250':
     'an experiment may have several `claims`, each on any benchmark; verdicts are adjusted by Holm, and text and JSON hold raw and adjusted p-values and intervals',

@@ -1,7 +1,7 @@
 // What a schema cannot say about benchmarks: that there is something to score, that names tell them apart, that there are as
 // many samples as a metric needs.
 import { basename } from 'node:path'
-import { Benchmark, DataConfig, ModelConfig, samplesNamed } from '../contracts/index.ts'
+import { Benchmark, DataConfig, ModelConfig, metricSpec, samplesNamed } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
 import { changeAt, withKey } from './edit-tree.ts'
 import {
@@ -47,7 +47,9 @@ function named(item: LocatedNode, i: number, report: Report): LocatedNode {
 function sampled(item: LocatedNode): LocatedNode {
   if (item.type !== 'map' || item.entries.has('num_samples')) return item
   const metrics = nodeAt(item, ['metrics'])
-  const needed = samplesNamed(itemsOf(metrics).flatMap((metric) => textOf(metric) ?? []))
+  const needed = samplesNamed(
+    itemsOf(metrics).flatMap((metric) => textOf(metric) ?? textOf(nodeAt(metric, ['kind'])) ?? []),
+  )
   const isValid = Benchmark.shape.num_samples.safeParse(needed).success
   if (metrics === undefined || needed === 1 || !isValid) return item
   return withKey(item, 'num_samples', scalarNode(needed, metrics.origin))
@@ -79,7 +81,15 @@ export function nameKey(name: string): string {
 
 // pass@k and pass^k draw k samples of a task.
 function checkSamples(node: LocatedMap, { metrics, num_samples }: Benchmark, report: Report): void {
-  for (const [i, metric] of metrics.entries()) {
+  const names = new Set<string>()
+  for (const [i, entry] of metrics.entries()) {
+    const { name, kind: metric } = metricSpec(entry)
+    const at = nodeAt(node, ['metrics', i])?.origin ?? node.origin
+    if (names.has(name)) {
+      const message = `two metrics are called ${JSON.stringify(name)}`
+      report.problem(at, { code: 'CONFIG_NAME', message, fix: 'give one of them a `name`: { kind: ..., name: ... }.' })
+    }
+    names.add(name)
     const k = Number(/^pass[@^](\d+)$/.exec(metric)?.[1] ?? 1)
     if (k >= 1 && k <= num_samples) continue
     const origin = nodeAt(node, ['metrics', i])?.origin ?? node.origin

@@ -1,6 +1,14 @@
 // `validate --deep`: all that can be checked once plugins are known and files can be read. Nothing is run.
 import { dirname, join, relative } from 'node:path'
-import type { Direction, Notice, Plan, ResolvedClaim, ResolvedObjective, Row } from '../contracts/index.ts'
+import {
+  type Direction,
+  metricNamed,
+  type Notice,
+  type Plan,
+  type ResolvedClaim,
+  type ResolvedObjective,
+  type Row,
+} from '../contracts/index.ts'
 import {
   type Catalog,
   findSecrets,
@@ -103,9 +111,13 @@ function withDirections(plan: Plan, catalog: Catalog): Plan {
   const { objective, claim, claims } = plan
   const written = plan.experiment.metadata.objective
   const isTraining = plan.experiment.metadata.benchmark.length === 0 // which no plugin measures
-  const own = (metric: string): Direction => (catalog.card('metric', metric)?.facts.direction === 'min' ? 'min' : 'max')
+  const own = ({ benchmark, metric }: ResolvedObjective): Direction => {
+    const entries = plan.experiment.metadata.benchmark.find(({ name }) => name === benchmark)?.metrics ?? []
+    const kind = metricNamed(entries, metric)?.kind ?? metric
+    return catalog.card('metric', kind)?.facts.direction === 'min' ? 'min' : 'max'
+  }
   const directed = <O extends ResolvedObjective>(of: O | undefined, given: Direction | undefined) =>
-    of && (isTraining ? of : { ...of, direction: given ?? own(of.metric) })
+    of && (isTraining ? of : { ...of, direction: given ?? own(of) })
   const { claim: only, claims: all } = plan.experiment.metadata
   const directedClaim = (of: ResolvedClaim | undefined, i: number) => {
     const isObjective = of?.metric === objective?.metric && of?.benchmark === objective?.benchmark

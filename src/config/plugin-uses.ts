@@ -53,12 +53,13 @@ export function pluginUses(root: LocatedMap, runs: Iterable<LocatedMap>, catalog
       if (form === 'data') add(node, { type: 'transform', path: ['transforms', '*'], form: 'spec' })
       if (form === 'data') add(node, { type: 'data_store', path: ['store'], form: 'spec' })
       if (form === 'data' && isStored(node)) continue
-      const written = form === 'name' ? node : nodeAt(node, [form === 'data' ? 'source_kind' : 'kind'])
+      const isNamed = form === 'name' && node.type !== 'map'
+      const written = isNamed ? node : nodeAt(node, [form === 'data' ? 'source_kind' : 'kind'])
       const kind = textOf(written) ?? (form === 'data' ? 'jsonl' : undefined)
       if (kind === undefined) continue
-      const params = form === 'name' ? undefined : nodeAt(node, ['params'])
+      const params = isNamed ? undefined : nodeAt(node, ['params'])
       uses.push({ type, kind, at: written?.origin ?? node.origin, params, holder: node, numSamples })
-      const references = form === 'name' ? undefined : catalog.card(type, kind)?.references
+      const references = isNamed ? undefined : catalog.card(type, kind)?.references
       for (const reference of references ?? []) add(params, reference)
     }
   }

@@ -6,6 +6,8 @@ import {
   type Claim,
   type Direction,
   type Metadata,
+  metricNamed,
+  metricSpec,
   type Objective,
   type ResolvedClaim,
   type ResolvedObjective,
@@ -291,7 +293,7 @@ function isScored(metric: string): boolean {
 
 /** The metric that `reference` means. A bare one is looked for in the val split, then, with no val benchmark, in test. */
 function resolveMetric(reference: string, benchmarks: readonly Benchmark[]): ResolvedMetric {
-  const declared = benchmarks.flatMap(({ name, metrics }) => metrics.map((metric) => `${name}.${metric}`))
+  const declared = benchmarks.flatMap(({ name, metrics }) => metrics.map((each) => `${name}.${metricSpec(each).name}`))
   if (benchmarks.length === 0) {
     const metric = reference.startsWith(`${trainingScores}.`) ? reference.slice(trainingScores.length + 1) : reference
     if (!isScored(metric)) return { metric }
@@ -304,19 +306,26 @@ function resolveMetric(reference: string, benchmarks: readonly Benchmark[]): Res
     .sort((a, b) => b.name.length - a.name.length)
   for (const benchmark of named) {
     const metric = reference.slice(benchmark.name.length + 1)
-    if (benchmark.metrics.includes(metric)) return { benchmark, metric }
+    if (metricNamed(benchmark.metrics, metric) !== undefined) return { benchmark, metric }
   }
   const selecting = benchmarks.filter(({ split }) => split === 'val')
   const candidates = selecting.length > 0 ? selecting : benchmarks
-  const bare = candidates.find(({ metrics }) => metrics.includes(reference))
+  const bare = candidates.find(({ metrics }) => metricNamed(metrics, reference) !== undefined)
   if (bare !== undefined) return { benchmark: bare, metric: reference }
   const [nearest] = named
   if (nearest !== undefined) {
     const metric = reference.slice(nearest.name.length + 1)
     const message = `the benchmark ${JSON.stringify(nearest.name)} has no metric ${JSON.stringify(metric)}`
-    return { message, fix: suggest(metric, nearest.metrics, { more: 'Its `metrics` list what it measures.' }) }
+    return {
+      message,
+      fix: suggest(
+        metric,
+        nearest.metrics.map((each) => metricSpec(each).name),
+        { more: 'Its `metrics` list what it measures.' },
+      ),
+    }
   }
-  const onTest = benchmarks.find(({ metrics }) => metrics.includes(reference))
+  const onTest = benchmarks.find(({ metrics }) => metricNamed(metrics, reference) !== undefined)
   if (onTest !== undefined) {
     const message = `only the test benchmark ${JSON.stringify(onTest.name)} has the metric ${JSON.stringify(reference)}`
     return { message, fix: `add ${reference} to the metrics of a validation benchmark.` }

@@ -1,7 +1,7 @@
 // Why the experiment is run and how it is judged: hypothesis, objective, claim, benchmarks.
 import * as z from 'zod'
 import { Count, Name, Text } from './name.ts'
-import { Kind, PluginSpec } from './plugin.ts'
+import { Kind, Params, PluginSpec } from './plugin.ts'
 import { DataConfig } from './run-config.ts'
 
 // One benchmark of an experiment: which tasks, when they are scored, by which metrics.
@@ -33,6 +33,36 @@ export const ModelEntry = z.union(
 )
 export type ModelEntry = z.infer<typeof ModelEntry>
 
+/** A metric of a benchmark: its kind alone, or with params and a name for its numbers. */
+export const MetricEntry = z.union(
+  [
+    Kind,
+    z.strictObject({
+      kind: Kind,
+      name: Kind.optional().describe('What its numbers are called; absent: its kind.'),
+      params: Params.default({}),
+    }),
+  ],
+  { error: 'expected a metric, or one with params: { kind: macro_f1, params: { ignore_case: true } }' },
+)
+export type MetricEntry = z.infer<typeof MetricEntry>
+
+/** Name, kind and params of a metric, however it is written. */
+export function metricSpec(entry: MetricEntry): { name: string; kind: string; params: Params } {
+  if (typeof entry === 'string') return { name: entry, kind: entry, params: {} }
+  const { kind, name = kind, params } = entry
+  return { name, kind, params }
+}
+
+/** The entry that a metric name belongs to: its own, or one of which it is a part (`per_class/f1:billing`). */
+export function metricNamed(
+  entries: readonly MetricEntry[],
+  metric: string,
+): ReturnType<typeof metricSpec> | undefined {
+  const specs = entries.map(metricSpec)
+  return specs.find(({ name }) => name === metric) ?? specs.find(({ name }) => metric.startsWith(`${name}/`))
+}
+
 export const BenchmarkEntry = z.strictObject({
   name: Name.optional().describe(
     'Label and metric namespace; absent: the id, the last part of the path, or `benchmark_<i>`.',
@@ -44,10 +74,10 @@ export const BenchmarkEntry = z.strictObject({
   split: Split.default('val').describe('`val` may select checkpoints and arms; `test` only confirms.'),
   tags: z.array(Text).default([]).describe('Free labels.'),
   metrics: z
-    .array(Kind)
+    .array(MetricEntry)
     .min(1)
     .default(['mean_reward', 'pass_rate'])
-    .describe('Metric names, e.g. pass@1, pass@3, pass^3.'),
+    .describe('Metrics: pass@1, pass^3, macro_f1, or with params: { kind: macro_f1, params: { ignore_case: true } }.'),
   num_samples: z
     .int()
     .min(1)

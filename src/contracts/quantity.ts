@@ -75,3 +75,17 @@ export type MetricRange = z.infer<typeof MetricRange>
 
 export const MetricRanges = z.record(z.string(), MetricRange)
 export type MetricRanges = z.infer<typeof MetricRanges>
+
+/** A table that a metric gives beside its numbers: rows and columns by name; null where there is nothing to say. */
+export const MetricTable = z.strictObject({
+  row_title: z.string().optional().describe('What the rows are: expected.'),
+  column_title: z.string().optional().describe('What the columns are: answered.'),
+  rows: z.array(z.string()),
+  columns: z.array(z.string()),
+  cells: z.array(z.array(z.number().nullable())).describe('By row, then column.'),
+})
+export type MetricTable = z.infer<typeof MetricTable>
+
+/** Tables by the name of the metric. */
+export const MetricTables = z.record(z.string(), MetricTable)
+export type MetricTables = z.infer<typeof MetricTables>

@@ -4,7 +4,7 @@ import type { ExecResult, ExecSpec, Level, Sampling, SandboxProcess, Usage } fro
 import type { OpenInferenceClient } from './inference-plugins.ts'
 import type { Direction } from './metadata.ts'
 import type { Context, Plugin, PluginSpec } from './plugin.ts'
-import type { MetricRange } from './quantity.ts'
+import type { MetricRange, MetricTable } from './quantity.ts'
 import type { HarborTask } from './rows.ts'
 
 /**
@@ -16,7 +16,45 @@ export type TaskRewards = readonly (readonly number[])[]
 /** What was answered, by task, then sample; undefined where there is no answer. */
 export type TaskAnswers = readonly (readonly (string | undefined)[])[]
 
-/** One number from the rewards of a benchmark. */
+/** One answer as a metric sees it; its reward stands in `rewards`, at the same place. */
+export interface MetricSample {
+  /** Absent: infrastructure failed, and the reward is filled in: right at best, wrong at worst. An empty answer is an empty text. */
+  readonly output?: string | undefined
+  /** Of the tokens of the answer, in order; absent where the model does not report them. */
+  readonly logprobs?: readonly number[] | undefined
+  /** Absent: unknown. */
+  readonly promptTokens?: number | undefined
+  readonly completionTokens?: number | undefined
+}
+
+/** A task of the benchmark with its answers. */
+export interface MetricTask {
+  readonly taskId: string
+  readonly instruction: string
+  /** Absent where nothing is compared with: a task folder. */
+  readonly expected?: unknown
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly samples: readonly MetricSample[]
+}
+
+/** Several numbers, a table, or both. */
+export interface MetricResult {
+  /** The number that goes by the name of the metric. */
+  readonly value?: number | undefined
+  /** Further numbers by key: `f1:billing` of `per_class` is the metric `per_class/f1:billing`. Undefined: there is none. */
+  readonly values?: Readonly<Record<string, number | undefined>> | undefined
+  readonly table?: MetricTable | undefined
+}
+
+export interface MetricContext<P> {
+  readonly params: P
+  readonly usage: readonly (readonly Usage[])[]
+  readonly answers?: TaskAnswers | undefined
+  /** In the order of `rewards`. Frozen. Absent where rewards are all there is: trials of task folders. */
+  readonly tasks?: readonly MetricTask[] | undefined
+}
+
+/** Numbers, and perhaps a table, from the answers to a benchmark. */
 export interface Metric<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'metric', K, S> {
   /** Which way is better. */
   readonly direction: Direction
@@ -24,11 +62,11 @@ export interface Metric<K extends string = string, S extends z.ZodType = z.ZodTy
   readonly range?: MetricRange | undefined
   /** Samples per task that it needs at least; checked against num_samples before anything starts. */
   minSamples?(params: z.output<S>): number
-  /** One number, or undefined where the usage or the answers that it needs are not known. */
-  compute(
-    rewards: TaskRewards,
-    context: { params: z.output<S>; usage: readonly (readonly Usage[])[]; answers?: TaskAnswers | undefined },
-  ): number | undefined
+  /**
+   * One number, or several of them and a table; undefined where the usage or the answers that it needs are not known. It is called for
+   * parts of the tasks as well: intervals are made of its values without each task.
+   */
+  compute(rewards: TaskRewards, context: MetricContext<z.output<S>>): number | MetricResult | undefined
 }
 
 /** A reward with what led to it. */

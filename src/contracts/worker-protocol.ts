@@ -13,7 +13,7 @@ import { AnswerFailure, GuardTrip, JudgeReport, StepFailures } from './events.ts
 import { ChatTemplate, Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { AddressVariable, LogLevel, PluginSpec } from './plugin.ts'
-import { Bounds, MetricRanges, Metrics, TaskScores } from './quantity.ts'
+import { Bounds, MetricRanges, Metrics, MetricTables, TaskScores } from './quantity.ts'
 import { ExperimentResult } from './results.ts'
 import { RunConfig } from './run-config.ts'
 import { CheckpointKind } from './training-service.ts'
@@ -131,6 +131,10 @@ export const Prediction = z.strictObject({
   complete: z.boolean().optional(),
   prompt_tokens: Count.optional(),
   completion_tokens: Count.optional(),
+  logprobs: z
+    .array(z.number().nullable())
+    .optional()
+    .describe('Of the tokens of the answer, in order, to six decimals; null: no finite number. Absent: not reported.'),
   latency_s: z.number().min(0).optional(),
   cost_usd: z.number().min(0).optional(),
   error: ErrorRecord.optional(),
@@ -159,6 +163,7 @@ export const Scored = z.strictObject({
   rewards: z.record(z.string(), z.array(z.number().nullable())),
   by_task: TaskScores.optional().describe('What each task adds to metrics that rewards alone do not give.'),
   ranges: MetricRanges.optional().describe('What metrics can be, where their plugins say so.'),
+  tables: MetricTables.optional().describe('Of the metrics that give one.'),
   n_tasks: Count,
   n_infra_failed: Count.describe('Answers without a reward.'),
   n_agent_failed: Count.optional().describe('Attempts in which the agent failed; each counts as a wrong answer.'),

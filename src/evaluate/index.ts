@@ -3,6 +3,7 @@ export {
   type AgentQuestion,
   answerWithAgent,
   answerWithClient,
+  logprobFields,
   prompted,
   taskMessages,
   withSystemPrompt,

@@ -1,4 +1,5 @@
 // The built-in plugins of this room.
+import { accuracy, confusion, macroF1, perClass } from './metrics/class-metrics.ts'
 import {
   avg,
   costPerTask,
@@ -30,6 +31,10 @@ export const evaluatePlugins = [
   latencyPercentile,
   tokensPerTask,
   costPerTask,
+  accuracy,
+  macroF1,
+  perClass,
+  confusion,
   exactMatch,
   contains,
   regexMatch,

@@ -1,6 +1,8 @@
 // Experiments side by side. Scores are set against each other only where the same scorer gave them: equal tasks, verifiers,
 // metrics and code. What differs is named, not averaged away.
+
 import type { Direction, RunRow, Score, Verdict } from '../contracts/index.ts'
+import { metricSpec } from '../contracts/index.ts'
 import { canonicalJson, hashOf, keyedRandom } from '../kernel/index.ts'
 import { type ArmScores, comparePaired, welchTInterval } from '../stats/index.ts'
 import type { ExperimentRow, OpenStore } from '../store/index.ts'
@@ -180,7 +182,7 @@ function scoreGroups(weighed: readonly Weighed[]): ScoredGroup[] {
     for (const { name: benchmark, metrics } of experiment.plan.experiment.metadata.benchmark) {
       for (const recorded of lastStages(runs)) {
         const selected = selectedEval(recorded.run, recorded.evals, benchmark)
-        for (const metric of metrics) {
+        for (const { name: metric } of metrics.map(metricSpec)) {
           if (selected?.metrics[metric] === undefined) continue
           const key = JSON.stringify([benchmark, metric, selected.scorerHash])
           const group = found.get(key) ?? { benchmark, metric, hash: selected.scorerHash, arms: new Map() }

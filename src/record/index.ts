@@ -6,7 +6,15 @@ export { type Comparison, compareExperiments } from './compare-experiments.ts'
 export { selectedEval } from './evidence/arm-scores.ts'
 export { conclusionText, number } from './evidence/conclusion-text.ts'
 export { dryRunMark, isDryRun } from './evidence/dry-run.ts'
-export { aboutOf, armTags, besidesRuns, evidenceOf, experimentResult, resultOf, stoppedRuns } from './evidence/evidence-of.ts'
+export {
+  aboutOf,
+  armTags,
+  besidesRuns,
+  evidenceOf,
+  experimentResult,
+  resultOf,
+  stoppedRuns,
+} from './evidence/evidence-of.ts'
 export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds } from './evidence/recorded-events.ts'
 export { runArtifacts } from './evidence/run-summaries.ts'
 export type { RecordedRun } from './evidence/weigh-evidence.ts'

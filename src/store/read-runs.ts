@@ -13,6 +13,7 @@ import {
   Job,
   MetricRanges,
   Metrics,
+  MetricTables,
   type Plan,
   type RecordedPlan,
   RunConfig,
@@ -84,11 +85,12 @@ const Rewards = z.record(z.string(), z.array(z.number().nullable()))
 
 // No task hides in the second form: what rewards say of a task is a list.
 const TaskOutcomes = z.union([
-  Rewards.transform((rewards) => ({ rewards, by_task: undefined, ranges: undefined })),
+  Rewards.transform((rewards) => ({ rewards, by_task: undefined, ranges: undefined, tables: undefined })),
   z.strictObject({
     rewards: Rewards.optional(),
     by_task: TaskScores.optional(),
     ranges: MetricRanges.optional(),
+    tables: MetricTables.optional(),
   }),
 ])
 
@@ -108,6 +110,7 @@ function evalRow(row: EvalTable): EvalRow {
       rewards: outcomes?.rewards ?? null,
       byTask: outcomes?.by_task ?? null,
       ranges: outcomes?.ranges ?? null,
+      tables: outcomes?.tables ?? null,
       predictions: row.predictions,
       error: row.error === null ? null : parseStored(ErrorRecord, row.error, of('error')),
     }),

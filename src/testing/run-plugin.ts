@@ -21,6 +21,7 @@ import {
   type InferenceClient,
   type KeepRule,
   type Metric,
+  type MetricTask,
   type Proposal,
   type Proposer,
   type Race,
@@ -66,8 +67,12 @@ interface Runs {
   }
   metric: {
     plugin: Metric
-    fixture: { rewards: TaskRewards; usage?: readonly (readonly Usage[])[] | undefined }
-    result: number | undefined
+    fixture: {
+      rewards: TaskRewards
+      usage?: readonly (readonly Usage[])[] | undefined
+      tasks?: readonly MetricTask[] | undefined
+    }
+    result: ReturnType<Metric['compute']>
   }
   verifier: {
     plugin: Verifier
@@ -162,7 +167,7 @@ export const runs: { readonly [T in TestableType]: Run<T> } = {
   async metric(plugin, fixture) {
     const { params } = pluginContext(plugin, fixture)
     const usage = fixture.usage ?? fixture.rewards.map((samples) => samples.map(() => noUsage))
-    return plugin.compute(fixture.rewards, { params, usage })
+    return plugin.compute(fixture.rewards, { params, usage, tasks: fixture.tasks })
   },
   async verifier(plugin, fixture) {
     const { output, expected, task, judge = [] } = fixture

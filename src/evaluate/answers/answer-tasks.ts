@@ -58,7 +58,7 @@ async function answerOnce(
   { benchmark, client, seed, signal }: ClientQuestion,
 ): Promise<Prediction> {
   try {
-    const { text, stopReason, usage } = await client.generate(
+    const { text, stopReason, usage, tokens } = await client.generate(
       {
         messages: taskMessages(instruction, benchmark),
         maxTokens: benchmark.max_tokens,
@@ -68,10 +68,27 @@ async function answerOnce(
       signal,
     )
     // A refusal is an answer, and a wrong one as a rule: the verifier decides.
-    return { task_id, sample, output: text, complete: stopReason === 'stop', ...usageFields(usage) }
+    return {
+      task_id,
+      sample,
+      output: text,
+      complete: stopReason === 'stop',
+      ...usageFields(usage),
+      ...logprobFields(tokens),
+    }
   } catch (error) {
     signal.throwIfAborted()
     return { task_id, sample, error: errorRecord(error) }
+  }
+}
+
+/** To six decimals: what is stored for every token of every answer should be short. */
+export function logprobFields(
+  drawn: { readonly logprobs: ArrayLike<number> } | undefined,
+): Pick<Prediction, 'logprobs'> {
+  if (drawn === undefined || drawn.logprobs.length === 0) return {}
+  return {
+    logprobs: Array.from(drawn.logprobs, (each) => (Number.isFinite(each) ? Math.round(each * 1e6) / 1e6 : null)),
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from './reward-metrics.ts'
 
 const compute = (metric: Metric, rewards: TaskRewards, params: object = {}, usage: Usage[][] = []) =>
-  metric.compute(rewards, { params: metric.params.parse(params), usage })
+  metric.compute(rewards, { params: metric.params.parse(params), usage }) as number | undefined
 
 const tasks = fc.array(fc.array(fc.constantFrom(-1, 0, 0.5, 1, 2), { minLength: 1, maxLength: 6 }), {
   minLength: 1,

@@ -2,7 +2,18 @@
 // may have been 0 or 1, and the metric is computed with both. These are its bounds. The value that counts is the worse of the
 // two, so that no failure of infrastructure, and no recipe that provokes one, ever lifts a score. Where no reward is known at
 // all there is no value, only bounds.
-import type { Bounds, Direction, MetricRange, Metrics, TaskAnswers, Usage } from '../../contracts/index.ts'
+import {
+  type Bounds,
+  type Direction,
+  type MetricRange,
+  type MetricResult,
+  type Metrics,
+  MetricTable,
+  type MetricTables,
+  type MetricTask,
+  type TaskAnswers,
+  type Usage,
+} from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, messageOf, type PluginServices } from '../../kernel/index.ts'
 import { meanOf, tInterval, wilson } from '../../stats/index.ts'
 
@@ -13,13 +24,24 @@ export interface ReadyMetric {
   readonly range?: Readonly<MetricRange> | undefined
   /** It is a mean over tasks that the rewards alone give. */
   readonly fromRewards?: boolean | undefined
-  compute(rewards: number[][], usage: Usage[][], answers: (string | undefined)[][]): unknown
+  /** It reads the labels of tasks: those are checked before anything is answered. */
+  readonly readsLabels?: boolean | undefined
+  /** Which of the numbers of its plugin it is; absent: the one that goes by its name. */
+  readonly key?: string | undefined
+  compute(
+    rewards: number[][],
+    usage: Usage[][],
+    answers: (string | undefined)[][],
+    tasks?: readonly MetricTask[] | undefined,
+  ): unknown
 }
 
 /** What is known of the samples beside their rewards: by task, then sample. */
 export interface Samples {
   readonly usage: readonly (readonly Usage[])[]
   readonly answers: TaskAnswers
+  /** Frozen; absent where rewards are all there is. */
+  readonly tasks?: readonly MetricTask[] | undefined
 }
 
 /** Rewards by task, then sample; null where infrastructure failed. */
@@ -45,30 +67,87 @@ export function boundedMetrics(
   return { metrics: Object.fromEntries(values), bounds: Object.fromEntries(bounds) }
 }
 
-/** One metric, with `missing` in the place of missing rewards. */
+/** One number of a metric, with `missing` in the place of missing rewards. */
 export function computeMetric(
-  { name, compute }: ReadyMetric,
+  metric: ReadyMetric,
   rewards: PartialRewards,
-  { usage, answers }: Samples,
+  samples: Samples,
   missing: number,
 ): number | undefined {
-  let value: unknown
+  const { value, values } = computeResult(metric, rewards, samples, missing)
+  return metric.key === undefined ? value : values?.[metric.key]
+}
+
+/** All that a metric gives, checked: it is code of a plugin. */
+export function computeResult(
+  { name, compute }: ReadyMetric,
+  rewards: PartialRewards,
+  { usage, answers, tasks }: Samples,
+  missing: number,
+): MetricResult {
+  let result: unknown
   try {
     // Copies: what one metric does to its arguments, the next must not see.
     const filled = rewards.map((task) => task.map((reward) => reward ?? missing))
-    value = compute(
+    result = compute(
       filled,
       usage.map((task) => task.map((each) => ({ ...each }))),
       answers.map((task) => [...task]),
+      tasks && [...tasks],
     )
   } catch (cause) {
-    throw new EvsysError('PLUGIN_FAILED', `metric "${name}": ${messageOf(cause)}`, { cause })
+    const fix = EvsysError.is(cause) ? cause.fix : undefined
+    throw new EvsysError('PLUGIN_FAILED', `metric "${name}": ${messageOf(cause)}`, { cause, fix })
   }
-  if (value === undefined) return undefined
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  throw new EvsysError('PLUGIN_FAILED', `metric "${name}" returned no finite number`, {
-    fix: 'return a number, or undefined where usage that it needs was not reported.',
+  if (result === undefined) return {}
+  if (typeof result === 'number' && Number.isFinite(result)) return { value: result }
+  const fault = resultFault(result)
+  if (fault === undefined) return result as MetricResult // checked just above
+  throw new EvsysError('PLUGIN_FAILED', `metric "${name}" ${fault}`, {
+    fix: 'return a number, { value, values, table }, or undefined where usage that it needs was not reported.',
   })
+}
+
+/** A key ends up in the name of a metric, where brackets mean a part of the tasks. */
+const keyPattern = /^[^[\]\p{Cc}]{1,100}$/u
+
+function resultFault(result: unknown): string | undefined {
+  if (typeof result !== 'object' || result === null || 'then' in result) return 'returned no finite number'
+  const { value, values = {}, table, ...rest } = result as Record<string, unknown>
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) return `returned ${JSON.stringify(unknown)}, which means nothing`
+  if (value !== undefined && !isNumber(value)) return 'returned a value that is no finite number'
+  if (typeof values !== 'object' || values === null) return 'returned values that are no mapping'
+  for (const [key, each] of Object.entries(values)) {
+    if (!keyPattern.test(key)) return `returned the key ${JSON.stringify(key)}: at most 100 characters, no brackets`
+    if (each !== undefined && !isNumber(each)) return `returned no finite number for ${JSON.stringify(key)}`
+  }
+  if (table === undefined) return undefined
+  const checked = MetricTable.safeParse(table)
+  if (!checked.success) return 'returned a table without rows, columns and cells'
+  const { rows, columns, cells } = checked.data
+  const isWhole = cells.length === rows.length && cells.every((row) => row.length === columns.length)
+  return isWhole ? undefined : 'returned a table whose cells do not fit its rows and columns'
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+/** Every number of the metrics as a metric, and their tables, by what they give of all tasks: `per_class/f1:billing`. */
+export function metricParts(
+  metrics: readonly ReadyMetric[],
+  rewards: PartialRewards,
+  samples: Samples,
+): { metrics: ReadyMetric[]; tables: MetricTables } {
+  const tables: [string, MetricTable][] = []
+  const parts = metrics.flatMap((metric): ReadyMetric[] => {
+    const { values = {}, table } = computeResult(metric, rewards, samples, 0)
+    if (table !== undefined) tables.push([metric.name, table])
+    const keys = Object.keys(values).filter((key) => values[key] !== undefined)
+    return [metric, ...keys.map((key) => ({ ...metric, name: `${metric.name}/${key}`, key, fromRewards: false }))]
+  })
+  return { metrics: parts, tables: Object.fromEntries(tables) }
 }
 
 // The interval of a score over the tasks: how far it could be off because these tasks, and not others like them, were asked.
@@ -135,8 +214,8 @@ export function pick<T>(all: readonly T[], indices: readonly number[]): T[] {
   })
 }
 
-export function picked({ usage, answers }: Samples, indices: readonly number[]): Samples {
-  return { usage: pick(usage, indices), answers: pick(answers, indices) }
+export function picked({ usage, answers, tasks }: Samples, indices: readonly number[]): Samples {
+  return { usage: pick(usage, indices), answers: pick(answers, indices), tasks: tasks && pick(tasks, indices) }
 }
 
 // A score from rewards that were reached elsewhere: by the tests of task folders. The same metrics, bounds and intervals as of answers.

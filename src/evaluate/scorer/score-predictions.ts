@@ -15,10 +15,13 @@ import { canonicalJson, EvsysError, mapConcurrent } from '../../kernel/index.ts'
 import {
   boundedMetrics,
   metricIntervals,
+  metricParts,
   type PartialRewards,
+  picked,
   type ReadyMetric,
   type Samples,
 } from './bounded-metrics.ts'
+import { metricSample, metricTasks } from './metric-tasks.ts'
 import { taskScores } from './task-scores.ts'
 import type { Verified } from './verify-answer.ts'
 
@@ -90,7 +93,12 @@ export async function scorePredictions(
     return each !== undefined && 'reward' in each && each.reward === 0 ? (answer?.agent_error?.message ?? []) : []
   })
   const lost = verified.flatMap((each) => ('failure' in each ? each.failure : []))
-  return assemble(plan, rewards, { usage, answers: judged }, { lost, agentFaults })
+  const seen = chunked(
+    cells.map(({ answer }, i) => metricSample(answer, 'reward' in (verified[i] ?? {}))),
+    plan.numSamples,
+  )
+  const samples = { usage, answers: judged, tasks: metricTasks(plan.tasks, seen) }
+  return assemble(plan, rewards, samples, { lost, agentFaults })
 }
 
 function assemble(
@@ -102,12 +110,13 @@ function assemble(
   const n_infra_failed = rewards.flat().filter((reward) => reward === null).length
   // Where every attempt failed nothing was measured: a score of 0 would be one.
   const isBlank = n_infra_failed + agentFaults.length === rewards.flat().length
+  const parts = isBlank ? { metrics: [...plan.metrics], tables: {} } : metricParts(plan.metrics, rewards, samples)
   const { metrics, bounds, intervals } =
-    isBlank && agentFaults.length > 0 ? nothing : withBreakdowns(plan, rewards, samples)
+    isBlank && agentFaults.length > 0 ? nothing : withBreakdowns(plan, parts.metrics, rewards, samples)
   const failures = [...counted(lost), ...counted(agentFaults).map((each) => ({ ...each, cause: 'agent' as const }))]
   const names = plan.tasks.map(({ task_id }) => task_id)
-  const by_task = isBlank ? {} : taskScores(plan.metrics, names, rewards, samples)
-  const ranges = rangesOf(plan.metrics)
+  const by_task = isBlank ? {} : taskScores(parts.metrics, names, rewards, samples)
+  const ranges = rangesOf(parts.metrics)
   return {
     metrics,
     bounds: Object.keys(bounds).length === 0 ? undefined : bounds,
@@ -115,6 +124,7 @@ function assemble(
     rewards: Object.fromEntries(names.map((name, i) => [name, rewards[i] ?? []])),
     by_task: Object.keys(by_task).length === 0 ? undefined : by_task,
     ranges: Object.keys(ranges).length === 0 ? undefined : ranges,
+    tables: Object.keys(parts.tables).length === 0 ? undefined : parts.tables,
     n_tasks: plan.tasks.length,
     n_infra_failed,
     n_agent_failed: agentFaults.length === 0 ? undefined : agentFaults.length,
@@ -137,14 +147,15 @@ function rangesOf(metrics: readonly ReadyMetric[]): MetricRanges {
 
 function withBreakdowns(
   plan: ScoringPlan,
+  all: readonly ReadyMetric[],
   rewards: PartialRewards,
   samples: Samples,
 ): { metrics: Metrics; bounds: Bounds; intervals: Bounds } {
-  const whole = scored(plan.metrics, rewards, samples)
+  const whole = scored(all, rewards, samples)
   const parts = breakDown(plan.tasks, plan.breakdownKeys).map(({ label, members }) => {
     const labelled = plan.metrics.map((metric) => ({ ...metric, name: `${metric.name}[${label}]` }))
     const of = <T>(all: readonly (readonly T[])[]) => members.map((i) => all[i] ?? [])
-    return scored(labelled, of(rewards), { usage: of(samples.usage), answers: of(samples.answers) })
+    return scored(labelled, of(rewards), picked(samples, members))
   })
   return {
     metrics: Object.assign({}, whole.metrics, ...parts.map((part) => part.metrics)),

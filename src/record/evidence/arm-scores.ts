@@ -56,7 +56,10 @@ function rewardCells(
 ): Map<string, Cell> | undefined {
   if (rewards === undefined) return undefined
   const cells = new Map<string, Cell>()
-  const at = (values: readonly number[]) => own.compute([values], { params: own.params, usage: [] })
+  const at = (values: readonly number[]) => {
+    const value = own.compute([values], { params: own.params, usage: [] })
+    return typeof value === 'number' ? value : undefined
+  }
   for (const [task, samples] of Object.entries(rewards)) {
     const lower = at(samples.map((reward) => reward ?? 0))
     const upper = at(samples.map((reward) => reward ?? 1))

@@ -1,14 +1,15 @@
 // From stored scores to evidence: a score with its interval for every arm, the claim's comparison, the verdict. Pure: the same
 // record gives the same evidence.
-import type {
-  ArmEvidence,
-  ClaimEvidence,
-  Direction,
-  Evidence,
-  Forgetting,
-  PairEvidence,
-  RecordedPlan,
-  ResolvedClaim,
+import {
+  type ArmEvidence,
+  type ClaimEvidence,
+  type Direction,
+  type Evidence,
+  type Forgetting,
+  metricSpec,
+  type PairEvidence,
+  type RecordedPlan,
+  type ResolvedClaim,
 } from '../../contracts/index.ts'
 import { keyedRandom } from '../../kernel/index.ts'
 import {
@@ -302,7 +303,8 @@ function pairEvidence(
 export function measureForgetting(plan: RecordedPlan, completed: readonly RecordedRun[]): Forgetting | undefined {
   const { experiment, objective } = plan
   if (experiment.continual === undefined) return undefined
-  const benchmarks = experiment.metadata.benchmark.flatMap(({ name, metrics }) => {
+  const benchmarks = experiment.metadata.benchmark.flatMap(({ name, metrics: entries }) => {
+    const metrics = entries.map((each) => metricSpec(each).name)
     const isObjectives = objective !== undefined && metrics.includes(objective.metric)
     const metric = isObjectives ? objective.metric : metrics[0]
     const direction: Direction = isObjectives ? objective.direction : 'max'

@@ -11,7 +11,14 @@ import {
   SealedTask,
   type Weights,
 } from '../../contracts/index.ts'
-import { type AgentQuestion, answerWithAgent, answerWithClient, prompted, taskMessages } from '../../evaluate/index.ts'
+import {
+  type AgentQuestion,
+  answerWithAgent,
+  answerWithClient,
+  logprobFields,
+  prompted,
+  taskMessages,
+} from '../../evaluate/index.ts'
 import { errorRecord, keyedRandom, mapConcurrent } from '../../kernel/index.ts'
 import { createTokenPolicy } from '../../rollout/index.ts'
 import { attemptTasks } from './attempt-tasks.ts'
@@ -165,11 +172,11 @@ async function answer({ task_id, instruction }: SealedTask, question: Question):
       seed: keyedRandom(seed, 'eval', benchmark.name, step, task_id).uint32(),
     })
     const latency_s = (performance.now() - began) / 1000 // until all samples of the task are there
-    return drawn.map(({ tokens }, sample) => {
+    return drawn.map(({ tokens, logprobs }, sample) => {
       const { message, complete } = renderer.parse(tokens)
       const output = typeof message.content === 'string' ? message.content : ''
       const took = { prompt_tokens: prompt.length, completion_tokens: tokens.length, latency_s }
-      return { task_id, sample, output, complete, ...took }
+      return { task_id, sample, output, complete, ...took, ...logprobFields({ logprobs }) }
     })
   } catch (error) {
     signal.throwIfAborted()

@@ -1,5 +1,6 @@
 // The command line as a function: arguments in, exit code out. It prints to the streams it is given and ends no process.
 // Everything heavy is imported when it is needed: `--version` costs one small file, `--help` the parser.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type ExitCode, exitCodes } from './context/command-context.ts'
 import { packageVersion } from './context/package-version.ts'
 import type { CliIo } from './output/io.ts'
@@ -21,7 +22,9 @@ export async function main(argv: readonly string[], outside: CliIo): Promise<Exi
       `interrupted: ${open === '' ? 'nothing was left open' : `closing ${open}; a second signal ends it at once`}\n`,
     )
   }
+  const sayWait = (text: unknown) => void io.stderr.write(`${text}\n`)
   io.signal.addEventListener('abort', sayInterrupted, { once: true })
+  subscribe('evsys.wait', sayWait)
   try {
     const { runProgram } = await import('./program.ts')
     const code = await runProgram(argv, { io, json, held })
@@ -33,6 +36,7 @@ export async function main(argv: readonly string[], outside: CliIo): Promise<Exi
     return reportError(error, io, { json })
   } finally {
     io.signal.removeEventListener('abort', sayInterrupted)
+    unsubscribe('evsys.wait', sayWait)
   }
 }
 

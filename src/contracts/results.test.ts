@@ -52,6 +52,10 @@ describe('the documents under --json', () => {
       'interrupted',
       'created_at',
       'hypothesis',
+      'description',
+      'notes',
+      'project_goal_id',
+      'benchmarks',
       'objective',
       'best_arm',
       'arms',
@@ -74,7 +78,16 @@ describe('the documents under --json', () => {
       'cost_usd',
       'wall_s',
     ])
-    expect(Object.keys(ArmResult.shape)).toEqual(['name', 'status', 'params', 'seeds', 'score', 'scores', 'error'])
+    expect(Object.keys(ArmResult.shape)).toEqual([
+      'name',
+      'status',
+      'params',
+      'seeds',
+      'tags',
+      'score',
+      'scores',
+      'error',
+    ])
     expect(Object.keys(Score.shape)).toEqual(['mean', 'ci', 'over', 'n'])
   })
 

@@ -362,6 +362,9 @@ describe('a field of a benchmark', slow, () => {
     'verifier.kind': { ...ofRows, verifier: { kind: 'contains' } },
     'verifier.params': { ...ofRows, verifier: { kind: 'digest', params: { salt: 'x' } } },
     metrics: { metrics: ['pass_rate'] },
+    'metrics[].kind': { metrics: [{ kind: 'tokens_per_task' }] },
+    'metrics[].name': { metrics: [{ kind: 'mean_reward', name: 'own' }] },
+    'metrics[].params': { metrics: [{ kind: 'macro_f1', params: { ignore_case: true } }] },
     num_samples: { num_samples: 3 },
     max_tokens: { max_tokens: 2 },
     temperature: { temperature: 0 },
@@ -378,13 +381,14 @@ describe('a field of a benchmark', slow, () => {
     'agent.kind': { agent: { kind: 'crowd' } },
     'agent.params': { agent: { kind: 'crowd', params: { word: 'w' } } },
     n_concurrent: { agent: { kind: 'crowd' }, n_concurrent: 1 },
-    data: ofRows,
+    data: { path: undefined, data: { path: 'data/val/tasks.jsonl' } },
     engine: { engine: 'in_process', agent: { kind: 'crowd' } },
     models: { models: ['mock:echo', { kind: 'mock', name: 'word-model', params: { template: 'word' } }] },
     leaks: { leaks: 'allow' },
   }
+  const benchmarkOf = (field: string) => field.replace('[]', '').replaceAll(/[._]/g, '-')
   it('is seen in what it scores, in one run (USE-330)', async () => {
-    const spec = (label: string, entry: Json) => ({ ...val, ...entry, name: label.replaceAll(/[._]/g, '-') })
+    const spec = (label: string, entry: Json) => ({ ...val, ...entry, name: benchmarkOf(label) })
     const all = [val, ...Object.entries(entries).map(([field, entry]) => spec(field, entry))]
     const told: Record<string, unknown[]> = {}
     const { file } = project({ ...base, metadata: { benchmark: all } })
@@ -398,7 +402,7 @@ describe('a field of a benchmark', slow, () => {
     expect(result.status).toBe('completed')
     const seen = Object.values(told).map((each) => JSON.stringify(each))
     const silent = Object.keys(entries).filter((field) => {
-      const own = JSON.stringify(told[field.replaceAll(/[._]/g, '-')])
+      const own = JSON.stringify(told[benchmarkOf(field)])
       return seen.filter((each) => each === own).length > 1
     })
     for (const field of Object.keys(entries)) prove(`metadata.benchmark[].${field}`)
@@ -507,6 +511,7 @@ describe('a field that changes what is done or written', slow, () => {
   })
 
   const claims: Record<string, Json> = {
+    direction: { direction: 'min' },
     treatment: { treatment: 'base_model' },
     baseline: { baseline: 'base_model' },
     metric: { metric: 'val.pass_rate' },
@@ -521,18 +526,18 @@ describe('a field that changes what is done or written', slow, () => {
     expect(usual.found.verdict).toBeDefined()
     for (const [field, change] of Object.entries(claims)) {
       expect(await evidenceFor(change), field).not.toEqual(usual)
-      prove(`metadata.claim.${field}`)
+      prove(`metadata.claim.${field}`, `metadata.claims[].${field}`)
     }
   })
 
   it('min_effect of a claim (USE-330)', async () => {
-    prove('metadata.claim.min_effect')
+    prove('metadata.claim.min_effect', 'metadata.claims[].min_effect')
     const verdict = async (min_effect: number) => {
       const { metadata } = twoByTwo
       const { result } = await ran({ ...twoByTwo, metadata: { ...metadata, claim: { ...metadata.claim, min_effect } } })
       return result?.conclusion?.verdict
     }
-    expect([await verdict(0), await verdict(1)]).toEqual(['supported', 'refuted'])
+    expect([await verdict(0), await verdict(1)]).toEqual(['supported', 'inconclusive'])
   })
 
   it('leaks (USE-330)', async () => {

@@ -93,6 +93,7 @@ async function conduct(context: CommandContext, asked: Asked) {
             watch.begin(prepared.plan, prepared.runs)
           },
           onItem: (row, item) => watch.follow(row, item),
+          onNotice: (text) => watch.say(text),
         },
       ),
     )

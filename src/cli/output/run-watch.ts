@@ -17,6 +17,8 @@ import { countText, durationText, numberText } from './text.ts'
 interface RunWatch extends Disposable {
   begin(plan: Plan, runs: readonly RunRow[]): void
   follow(run: RunRow, item: Item): void
+  /** A line of its own. */
+  say(text: string): void
 }
 
 interface RunWatchOptions {
@@ -33,7 +35,7 @@ const drawEveryMs = 100
 
 export function createRunWatch(options: RunWatchOptions): RunWatch {
   const { live, quiet, clock, signal } = options
-  if (quiet) return { begin() {}, follow() {}, [Symbol.dispose]() {} }
+  if (quiet) return { begin() {}, follow() {}, say() {}, [Symbol.dispose]() {} }
   let progress: ProgressState | undefined
   const losses = createLossMemory()
   const startedMs = clock.now()
@@ -59,6 +61,7 @@ export function createRunWatch(options: RunWatchOptions): RunWatch {
         live.write(`${visibleText(line)}\n`)
       }
     },
+    say: (text) => live.write(`${visibleText(text)}\n`),
     [Symbol.dispose]() {
       clearInterval(timer)
       live.show([])

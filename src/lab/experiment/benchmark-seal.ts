@@ -3,7 +3,7 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Benchmark, DataConfig, Notice, Plan, RunConfig } from '../../contracts/index.ts'
-import { EvsysError, whyNotHidden } from '../../kernel/index.ts'
+import { EvsysError, fileError, whyNotHidden } from '../../kernel/index.ts'
 import { answersFolder } from '../../record/index.ts'
 import { trialsFolder } from '../trials/trial-scratch.ts'
 
@@ -68,7 +68,11 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   // Verdicts of judges quote reference answers, as do answers that were scored; trials hold tests; what is hidden must be there before a process starts.
   const verdicts = join(projectDir, '.evsys', 'verdicts')
   const kin = [verdicts, answersFolder(projectDir), trialsFolder(projectDir)]
-  for (const folder of kin) await mkdir(folder, { recursive: true })
+  for (const folder of kin) {
+    await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
+      throw fileError('write', folder, cause)
+    })
+  }
   const { benchmarksFolder } = await import('../../evaluate/index.ts')
   const others = [benchmarksFolder(projectDir), ...kin, join(projectDir, '.env'), ...(await histories(projectDir))]
   const kept = [...new Set([...hidden, ...others])]

@@ -42,6 +42,8 @@ export interface RunExperimentOptions {
   readonly clock?: Clock | undefined
   readonly onPlan?: ((prepared: PreparedExperiment) => void) | undefined
   readonly onItem?: ((row: RunRow, item: Item) => void) | undefined
+  /** What happens beside the runs: what is waited for, and models that have no score. */
+  readonly onNotice?: ((text: string) => void) | undefined
 }
 
 interface PreparedExperiment {

@@ -3,7 +3,7 @@
 // nothing that ranks arms can take one of them for an arm.
 
 import type { BaselineScore, Benchmark, PluginSpec, Prediction } from '../../contracts/index.ts'
-import { EvsysError, errorRecord, hashOf } from '../../kernel/index.ts'
+import { announceWait, EvsysError, errorRecord, hashOf } from '../../kernel/index.ts'
 import { baselinesOf } from '../../record/index.ts'
 import { answersOf, withModel } from '../evaluation/evaluate-model.ts'
 import { appendEvents } from './begin-experiment.ts'
@@ -27,6 +27,9 @@ export async function scoreBaselines(session: ExperimentSession, signal: AbortSi
       signal.throwIfAborted()
       const score = await scoreOne(session, benchmark, { model, client }, signal)
       await appendEvents(session, [{ type: 'baseline.finished', ...score }])
+      if (score.error !== undefined) {
+        session.options.onNotice?.(`${model} has no score on ${benchmark.name}: ${score.error.message}`)
+      }
     }
   }
 }
@@ -39,8 +42,16 @@ async function scoreOne(
 ): Promise<BaselineScore> {
   const { sealed, secretSource, onCost } = session
   const { name, split } = benchmark
+  let n = 0
+  using waiting = announceWait((seconds) =>
+    session.options.onNotice?.(`${model}: no answer to ${name} for ${seconds} s (${n} answers are there)`),
+  )
   try {
-    const onAnswer = ({ cost_usd }: Prediction) => onCost(cost_usd ?? 0)
+    const onAnswer = ({ cost_usd }: Prediction) => {
+      n += 1
+      waiting.restart()
+      onCost(cost_usd ?? 0)
+    }
     const asked = { benchmark, client, secretSource, signal, onAnswer }
     const isInFolders = sealed.sealed.some((each) => each.name === name && each.in_folders === true)
     const { scored, usage } = isInFolders ? await attempted(asked, session, model) : await answered(asked, session)

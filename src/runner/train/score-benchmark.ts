@@ -19,7 +19,7 @@ import {
   prompted,
   taskMessages,
 } from '../../evaluate/index.ts'
-import { errorRecord, keyedRandom, mapConcurrent } from '../../kernel/index.ts'
+import { announceWait, errorRecord, keyedRandom, mapConcurrent } from '../../kernel/index.ts'
 import { createTokenPolicy } from '../../rollout/index.ts'
 import { attemptTasks } from './attempt-tasks.ts'
 import type { OpenModel } from './open-model.ts'
@@ -57,7 +57,7 @@ export async function evaluateBenchmark(
   await reporter.report({ type: 'eval.started', benchmark: name, split, step })
   const { scored: found, predictions } =
     benchmark.in_folders === true
-      ? await attemptTasks(scope, benchmark, weights, step)
+      ? await attemptAnnounced(scope, benchmark, weights, step)
       : await answerAndScore(scope, benchmark, weights, step)
   const { predictions: blob, ...scored } = found
   await reporter.report({ type: 'eval.finished', benchmark: name, split, step, ...scored, predictions: blob })
@@ -77,25 +77,39 @@ async function answerAndScore(scope: RunScope, benchmark: SealedBenchmark, weigh
     benchmark: scope.systemPrompt === undefined ? benchmark : prompted(benchmark, scope.systemPrompt),
     tasks: await readSealedTasks(benchmark.tasks_file),
   }
-  if (benchmark.inference !== undefined) {
-    const client = await scope.others.client(benchmark.inference)
-    const { seed } = assignment.config
-    const { signal } = services
-    const withAgent = agent && { agent, services }
-    const predictions = await answerWithClient({ ...asked, client, seed, signal, withAgent })
-    return { scored: await scope.askScore({ benchmark: benchmark.name, step, predictions }), predictions }
+  const withAgent = agent && { agent, services }
+  const { seed } = assignment.config
+  const { signal } = services
+  const answered = async (): Promise<Prediction[]> => {
+    const all = asked.tasks.length * benchmark.num_samples
+    const whose = agent === undefined ? (benchmark.inference?.kind ?? 'the model') : `agent "${agent.kind}"`
+    let n = 0
+    using waiting = announceWait((seconds) =>
+      services.log('info', `${benchmark.name}: no answer of ${whose} for ${seconds} s (${n} of ${all} are there)`),
+    )
+    const onAnswer = () => {
+      n += 1
+      waiting.restart()
+    }
+    if (benchmark.inference !== undefined) {
+      const client = await scope.others.client(benchmark.inference)
+      return await answerWithClient({ ...asked, client, seed, signal, withAgent, onAnswer })
+    }
+    const question = { ...asked, model, weights, renderer, seed, step: step ?? ('final' as const), signal, withAgent }
+    return await answerTasks({ ...question, onAnswer })
   }
-  const predictions = await answerTasks({
-    ...asked,
-    model,
-    weights,
-    renderer,
-    seed: assignment.config.seed,
-    step: step ?? 'final',
-    signal: services.signal,
-    withAgent: agent && { agent, services },
-  })
+  const predictions = await answered()
+  using _waiting = announceWait((seconds) =>
+    services.log('info', `${benchmark.name}: its verifiers and judges have been at the answers for ${seconds} s`),
+  )
   return { scored: await scope.askScore({ benchmark: benchmark.name, step, predictions }), predictions }
+}
+
+async function attemptAnnounced(scope: RunScope, benchmark: SealedBenchmark, weights: Weights, step?: number) {
+  using _waiting = announceWait((seconds) =>
+    scope.services.log('info', `${benchmark.name}: its task folders have been attempted for ${seconds} s`),
+  )
+  return await attemptTasks(scope, benchmark, weights, step)
 }
 
 export async function notifyCallbacks(
@@ -131,14 +145,15 @@ interface Question {
   readonly signal: AbortSignal
   /** What runs the model through a task; absent: every task is asked once, all samples together. */
   readonly withAgent?: { readonly agent: PluginSpec; readonly services: AgentQuestion['services'] } | undefined
+  readonly onAnswer?: (() => void) | undefined
 }
 
 /** One prediction per task and sample, in order. A failed sample is a prediction with its error; the others continue. */
 export async function answerTasks(question: Question): Promise<Prediction[]> {
-  const { benchmark, tasks, signal, withAgent, seed, step } = question
+  const { benchmark, tasks, signal, withAgent, seed, step, onAnswer } = question
   if (withAgent !== undefined) {
     const policy = () => policyOf(question)
-    return answerWithAgent({ ...withAgent, benchmark, tasks, seed, step, signal, policy })
+    return answerWithAgent({ ...withAgent, benchmark, tasks, seed, step, signal, policy, onAnswer })
   }
   const answers = await mapConcurrent(tasks, { limit: benchmark.n_concurrent, signal }, (task) =>
     answer(task, question),
@@ -173,6 +188,7 @@ async function answer({ task_id, instruction }: SealedTask, question: Question):
     })
     const latency_s = (performance.now() - began) / 1000 // until all samples of the task are there
     return drawn.map(({ tokens, logprobs }, sample) => {
+      question.onAnswer?.()
       const { message, complete } = renderer.parse(tokens)
       const output = typeof message.content === 'string' ? message.content : ''
       const took = { prompt_tokens: prompt.length, completion_tokens: tokens.length, latency_s }

@@ -5,7 +5,7 @@ import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { EvsysError, fileError, syncFolder } from '../../kernel/index.ts'
+import { announceWait, EvsysError, fileError, longWaits, syncFolder } from '../../kernel/index.ts'
 import { isBusy, sqliteFault } from './sqlite-fault.ts'
 
 // WAL: readers and one writer at once. NORMAL: what was committed survives the death of the process; a power loss may take the
@@ -97,6 +97,11 @@ const LONGEST_PAUSE_MS = 50
 /** Does `work`, again and again while another process holds the lock. */
 export async function patiently<T>(work: () => T, patienceMs = PATIENCE_MS): Promise<T> {
   const givesUpAt = performance.now() + patienceMs
+  using _waiting = announceWait((seconds) =>
+    longWaits.publish(
+      `another process has been writing to the record for ${seconds} s; waiting for up to ${patienceMs / 1000} s`,
+    ),
+  )
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       return work()

@@ -1,0 +1,36 @@
+// What waits says for what: a person in front of a silent command cannot know whether it works or hangs.
+import { channel } from 'node:diagnostics_channel'
+
+/** Waits deep below a command, in words: the command line shows them. */
+export const longWaits = channel('evsys.wait')
+
+/** When a wait is announced first, and by how much the next pause is longer than the one before. */
+const FIRST_MS = 5000
+const FACTOR = 4
+
+export interface AnnouncedWait extends Disposable {
+  /** Something came: the wait begins anew. */
+  restart(): void
+}
+
+/** Calls `say` with the seconds that have passed: after five seconds, then ever less often. Disposing ends it. */
+export function announceWait(say: (seconds: number) => void, firstMs = FIRST_MS): AnnouncedWait {
+  let began = performance.now()
+  let timer: NodeJS.Timeout
+  const wait = (pauseMs: number) => {
+    timer = setTimeout(() => {
+      say(Math.round((performance.now() - began) / 1000))
+      wait(pauseMs * FACTOR)
+    }, pauseMs)
+    timer.unref()
+  }
+  wait(firstMs)
+  return {
+    restart() {
+      clearTimeout(timer)
+      began = performance.now()
+      wait(firstMs)
+    },
+    [Symbol.dispose]: () => clearTimeout(timer),
+  }
+}

@@ -4,15 +4,16 @@ import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../tests/plugin-context.ts'
 import { temporaryFolders } from '../../tests/temporary-folder.ts'
 import { type WatchedRun, watchedRun, watchSteps } from '../../tests/watched-run.ts'
-import { appendLine, cutBack, localLogger } from './local-logger.ts'
+import { cutBack, LineFiles, localLogger } from './local-logger.ts'
 
 const folder = temporaryFolders()
 
 describe('a file of lines', () => {
-  it('grows line by line, in a folder that it makes (LAB-45)', async () => {
+  it('grows line by line, in a folder that it makes (LAB-45)', () => {
+    using files = new LineFiles()
     const file = join(folder(), 'deep', 'er', 'x.jsonl')
-    await appendLine(file, { step: 0 })
-    await appendLine(file, { step: 1, text: 'a\nb' })
+    files.append(file, { step: 0 })
+    files.append(file, { step: 1, text: 'a\nb' })
     expect(readFileSync(file, 'utf8')).toBe('{"step":0}\n{"step":1,"text":"a\\nb"}\n')
   })
 

@@ -1,4 +1,5 @@
-import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import type { CallbackScope } from '../contracts/index.ts'
@@ -14,6 +15,7 @@ export const localLogger = defineCallback({
     keys: z.array(z.string().min(1)).optional().describe('Metrics in that line; absent: all.'),
   }),
   async open({ params, log }) {
+    const lines = new LineFiles()
     return {
       async onTrainData(scope, rows) {
         const file = fileOf(scope, 'data', 'training_data.jsonl')
@@ -21,6 +23,7 @@ export const localLogger = defineCallback({
         await writeFileAtomic(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
       },
       async onTrainStart(scope) {
+        lines[Symbol.dispose]()
         for (const split of ['training', 'validation', 'test']) {
           await cutBack(fileOf(scope, split, 'metrics.jsonl'), scope.step)
           await cutBack(fileOf(scope, split, 'rollouts.jsonl'), scope.step)
@@ -28,23 +31,26 @@ export const localLogger = defineCallback({
         await cutBack(manifestOf(scope), scope.step)
       },
       async onStepEnd(scope, metrics) {
-        await appendLine(fileOf(scope, 'training', 'metrics.jsonl'), { step: scope.step, split: 'train', metrics })
+        lines.append(fileOf(scope, 'training', 'metrics.jsonl'), { step: scope.step, split: 'train', metrics })
         if (params.print_every > 0 && (scope.step + 1) % params.print_every === 0) {
           log('info', metricsLine(scope, metrics, params.keys))
         }
       },
       async onRollout(scope, rollouts) {
         for (const rollout of rollouts)
-          await appendLine(fileOf(scope, 'training', 'rollouts.jsonl'), { step: scope.step, ...rollout })
+          lines.append(fileOf(scope, 'training', 'rollouts.jsonl'), { step: scope.step, ...rollout })
       },
       async onCheckpoint(scope, { kind, uri }) {
-        await appendLine(manifestOf(scope), { step: scope.step, kind, ref: uri })
+        lines.append(manifestOf(scope), { step: scope.step, kind, ref: uri })
       },
       async onBenchmarkEval(scope, benchmark, split, metrics, predictions, step) {
-        await appendLine(fileOf(scope, folderOf(split), 'metrics.jsonl'), { step, split, benchmark, metrics })
+        lines.append(fileOf(scope, folderOf(split), 'metrics.jsonl'), { step, split, benchmark, metrics })
         for (const prediction of predictions) {
-          await appendLine(fileOf(scope, folderOf(split), 'rollouts.jsonl'), { step, benchmark, ...prediction })
+          lines.append(fileOf(scope, folderOf(split), 'rollouts.jsonl'), { step, benchmark, ...prediction })
         }
+      },
+      async [Symbol.asyncDispose]() {
+        lines[Symbol.dispose]()
       },
     }
   },
@@ -62,19 +68,33 @@ function fileOf({ run, outputDir }: CallbackScope, ...parts: string[]): string {
   return join(run?.dir ?? outputDir, 'logs', ...parts)
 }
 
-// A JSON Lines file that grows step by step and can be cut back: what an interrupted attempt wrote beyond the checkpoint that a
-// run resumes from is written again, so it is taken out first.
-export async function appendLine(file: string, value: unknown): Promise<void> {
-  const line = `${JSON.stringify(value)}\n`
-  try {
-    await appendFile(file, line)
-  } catch (cause) {
-    if (systemCode(cause) !== 'ENOENT') throw cause
-    await mkdir(dirname(file), { recursive: true })
-    await appendFile(file, line)
+/**
+ * JSON Lines files that grow step by step, open as long as a run writes them: opening one for every line would cost more than a
+ * step of a small model.
+ */
+export class LineFiles implements Disposable {
+  readonly #open = new Map<string, number>()
+
+  append(file: string, value: unknown): void {
+    const line = Buffer.from(`${JSON.stringify(value)}\n`)
+    const descriptor = this.#open.get(file) ?? this.#opened(file)
+    for (let sent = 0; sent < line.length; ) sent += writeSync(descriptor, line, sent)
+  }
+
+  #opened(file: string): number {
+    mkdirSync(dirname(file), { recursive: true })
+    const descriptor = openSync(file, 'a')
+    this.#open.set(file, descriptor)
+    return descriptor
+  }
+
+  [Symbol.dispose]() {
+    for (const descriptor of this.#open.values()) closeSync(descriptor)
+    this.#open.clear()
   }
 }
 
+// What an interrupted attempt wrote beyond the checkpoint that a run resumes from is written again, so it is taken out first.
 /** Keeps the lines of steps before `step`. A torn last line goes. */
 export async function cutBack(file: string, step: number): Promise<void> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {

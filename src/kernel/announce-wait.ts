@@ -2,7 +2,7 @@
 import { channel } from 'node:diagnostics_channel'
 
 /** Waits deep below a command, in words: the command line shows them. */
-export const longWaits = channel('evsys.wait')
+export const longWaits: { publish(message: string): void } = channel('evsys.wait')
 
 /** When a wait is announced first, and by how much the next pause is longer than the one before. */
 const FIRST_MS = 5000

@@ -7,17 +7,22 @@ import { getPath } from 'hono/utils/url'
 import { type ArchiveFiles, plainFiles } from './archive/archive-files.ts'
 import { errorResponse, HttpError } from './http/http-error.ts'
 import { PlainResponse, plainRequest } from './http/in-process.ts'
-import { createKeyCheck } from './http/read-request.ts'
 import { openAiRoutes } from './openai/openai-routes.ts'
-import { createApi } from './routes/api.ts'
+import { createApi, type Env } from './routes/api.ts'
 import { addFutureRoutes, addModelRoutes } from './routes/model-routes.ts'
 import { addRunRoutes } from './routes/run-routes.ts'
 import { addSessionRoutes } from './routes/session-routes.ts'
+import { Access, createGate, type Quota, readKeys } from './state/access.ts'
 import { type TrainerOptions as StateOptions, TrainerState } from './state/trainer-state.ts'
 
 export type TrainerOptions = StateOptions & {
-  /** Keys that clients must know. Empty: none is needed; only for a trainer that this machine alone can reach. */
+  /**
+   * Keys that clients must know: `KEY`, `owner:KEY`, `user:KEY` or `read:KEY`. Empty: none is needed; only for a trainer that this
+   * machine alone can reach.
+   */
   keys?: readonly string[] | undefined
+  /** What each key of a user may hold. */
+  quota?: Partial<Quota> | undefined
   /** How a downloaded checkpoint is written. */
   archiveFiles?: ArchiveFiles | undefined
 }
@@ -31,28 +36,32 @@ export interface Trainer extends AsyncDisposable {
 
 /** Opens a trainer. Closing it ends what waits; the engine is the opener's to close. */
 export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
-  const { keys = [], archiveFiles = plainFiles } = options
+  const { keys = [], quota, archiveFiles = plainFiles } = options
   const state = await TrainerState.open(options)
+  const nobody = new Access(state, { role: 'user', tenant: 'nobody' })
   const api = createApi(state)
-  const checkKey = createKeyCheck(keys)
-  const app = new Hono({ router: new FixedRouter() })
+  const gate = createGate(state, readKeys(keys, quota))
+  const app = new Hono<Env>({ router: new FixedRouter() })
   const answer = async (request: Request): Promise<Response | PlainResponse> => {
     const path = getPath(request)
     try {
       // Health is for monitoring; an archive's address is signed.
-      if (/^\/api(\/|$)/.test(path) && !/^\/api\/v1\/(healthz$|archives\/)/.test(path)) checkKey(request)
-      if (/^\/v1(\/|$)/.test(path)) checkKey(request, { bearer: true })
+      const isOpen = !/^(\/api|\/v1)(\/|$)/.test(path) || /^\/api\/v1\/(healthz$|archives\/)/.test(path)
+      const access = isOpen ? nobody : gate(request, path, { bearer: path.startsWith('/v1') })
+      return app.fetch(request, access)
     } catch (error) {
       return errorResponse(error)
     }
-    return app.fetch(request)
   }
   for (const add of [addSessionRoutes, addModelRoutes, addFutureRoutes]) add(api)
   addRunRoutes(api, archiveFiles)
   app.route('/api/v1', api.routes)
   app.route('/v1', openAiRoutes(api))
   app.notFound((c) => errorResponse(new HttpError(404, `there is no ${c.req.method} ${c.req.path}`)))
-  app.onError((error) => errorResponse(error))
+  app.onError((error) => {
+    state.onFault(error)
+    return errorResponse(error)
+  })
   return {
     async fetch(request) {
       const response = await answer(request)

@@ -1,4 +1,6 @@
 // A trainer with all its parts: engine in a thread or process, base models, text. The one place where they are put together.
+
+import { messageOf } from '../../kernel/index.ts'
 import { cacheFolder, resolveModelFolder } from '../../models/index.ts'
 import {
   createTrainer,
@@ -23,6 +25,7 @@ export type LocalTrainerOptions = {
   project: string
   dir: string
   keys: readonly string[]
+  quota?: TrainerOptions['quota']
   /** Other names of sampler checkpoints. */
   aliases?: TrainerOptions['aliases']
   /** Hears what the engine has to say while it is opened. */
@@ -37,7 +40,7 @@ export interface LocalEngine {
 
 /** Starts the engine of a trainer and finds its models. */
 export async function openLocalEngine(
-  options: Omit<LocalTrainerOptions, 'dir' | 'keys' | 'aliases'>,
+  options: Omit<LocalTrainerOptions, 'dir' | 'keys' | 'quota' | 'aliases'>,
 ): Promise<LocalEngine> {
   const { onNotice } = options
   const { choice, parts: find } = await (options.engine === 'mock' ? mockParts(options) : folderParts(options))
@@ -53,10 +56,11 @@ export async function openLocalTrainer(
   options: LocalTrainerOptions,
   opening: Promise<LocalEngine> = openLocalEngine(options),
 ): Promise<Trainer> {
-  const { dir, keys, aliases } = options
+  const { dir, keys, quota, aliases, onNotice } = options
   const { host, parts } = await opening
+  const onFault = (error: unknown) => onNotice?.(`the trainer failed: ${messageOf(error)}`)
   try {
-    const trainer = await createTrainer({ ...(await parts), dir, keys, aliases, engine: host })
+    const trainer = await createTrainer({ ...(await parts), dir, keys, quota, aliases, engine: host, onFault })
     return {
       fetch: trainer.fetch,
       fetchInProcess: trainer.fetchInProcess,

@@ -98,15 +98,20 @@ type WireType = (typeof wireTypes)[number]
 /** One field as it stands in the bytes. Its value is read by the method that fits, or skipped. */
 type Field = { readonly number: number; readonly wireType: WireType }
 
+/** Inside of one message: an empty one takes two bytes, and hundreds once it is read. */
+const mostMessages = 262_144
+
 /** Walks the fields of one message. `at` names the message in errors. */
 export class ProtobufReader {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   readonly at: string
+  readonly #budget: { messages: number }
   #position = 0
 
-  constructor(bytes: Uint8Array, at: string) {
+  constructor(bytes: Uint8Array, at: string, budget = { messages: mostMessages }) {
     this.#bytes = bytes
+    this.#budget = budget
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.at = at
   }
@@ -179,7 +184,8 @@ export class ProtobufReader {
   }
 
   message(field: Field, name: string): ProtobufReader {
-    return new ProtobufReader(this.bytes(field), this.at === '' ? name : `${this.at}.${name}`)
+    if (--this.#budget.messages < 0) throw this.#error(`there are more than ${mostMessages} messages in it`)
+    return new ProtobufReader(this.bytes(field), this.at === '' ? name : `${this.at}.${name}`, this.#budget)
   }
 
   /** `repeated int64`: packed, or one value at a time. */

@@ -120,7 +120,8 @@ function isFolder(text: string): text is CheckpointFolder {
   return Object.hasOwn(checkpointFolders, text)
 }
 
-// Dots alone would climb out of a folder, and what cannot be seen cannot be told apart.
+// Dots alone would climb out of a folder, what cannot be seen cannot be told apart, and a segment is the name of a file.
 function isSegment(text: string): boolean {
-  return text.length > 0 && text.length <= 255 && !/^\.+$/.test(text) && !/[\p{C}\p{Z}?#%\\]/u.test(text)
+  if (text.length === 0 || /^\.+$/.test(text) || /[\p{C}\p{Z}?#%\\]/u.test(text)) return false
+  return encodeURIComponent(text).length <= 255
 }

@@ -1,5 +1,5 @@
 // Answers other than success, in the form that clients of this protocol know: `{"detail": ...}`.
-import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { EvsysError, messageOf, systemCode } from '../../kernel/index.ts'
 
 /** A place in a request: `['body', 'data', 3]`. */
 export type Loc = readonly (string | number)[]
@@ -30,7 +30,21 @@ export function notFound(what: string): HttpError {
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   if (EvsysError.is(error) && error.code === 'BACKEND_REFUSED') return unprocessable(['body'], wordsOf(error))
-  return new HttpError(500, EvsysError.is(error) ? wordsOf(error) : 'the trainer failed')
+  return new HttpError(500, publicWords(error))
+}
+
+/** A fault of this side whose message may name its files: clients learn no more than its kind. */
+export function isHidden(error: unknown): boolean {
+  return !(error instanceof HttpError) && !(EvsysError.is(error) && error.code.startsWith('BACKEND_'))
+}
+
+/** What clients learn of an error. */
+export function publicWords(error: unknown): string {
+  if (!isHidden(error)) return wordsOf(error)
+  if (!EvsysError.is(error) || error.code !== 'FILE_FAILED') return 'the trainer failed'
+  const code = systemCode(error.cause)
+  if (code === 'ENOSPC' || code === 'EDQUOT') return 'the trainer cannot write: no space is left on its disk'
+  return `the trainer cannot use its files${code === undefined ? '' : ` (${code})`}`
 }
 
 /** An error in one line: what failed, then what to do. */
@@ -41,6 +55,7 @@ export function wordsOf(error: unknown): string {
 export function errorResponse(error: unknown): Response {
   const { status, detail } = toHttpError(error)
   // A conflict stays one: clients that repeat it for minutes would only hold up what comes after.
-  const headers = status === 409 ? { 'x-should-retry': 'false' } : {}
+  const headers: Record<string, string> =
+    status === 409 ? { 'x-should-retry': 'false' } : status === 429 ? { 'retry-after': '1' } : {}
   return Response.json({ detail }, { status, headers })
 }

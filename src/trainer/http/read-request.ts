@@ -1,6 +1,5 @@
 // Bodies of requests: bounded, unpacked, parsed, checked. Whatever is wrong is the client's fault and says where.
 import { Buffer } from 'node:buffer'
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { Decompress } from 'fzstd'
 import type * as z from 'zod'
 import { checkValue, sha256 } from '../../kernel/index.ts'
@@ -24,13 +23,27 @@ export async function readBody(request: Request, maxBytes: number): Promise<RawB
 const utf8 = new TextDecoder() // kept: making one takes longer than reading a small body
 
 /** The JSON value of a body; an empty one is an empty object. */
-export function readJson({ bytes }: Pick<RawBody, 'bytes'>): unknown {
+export function readJson({ bytes }: Pick<RawBody, 'bytes'>, maxBytes: number): unknown {
+  if (bytes.length > maxBytes) {
+    throw new HttpError(413, `JSON of more than ${maxBytes} bytes is not read: send fewer data at once, or protobuf`)
+  }
+  checkParts(bytes)
   const text = utf8.decode(bytes)
   try {
     return text === '' ? {} : JSON.parse(text)
   } catch {
     throw unprocessable(['body'], 'the body is no JSON', 'json_invalid')
   }
+}
+
+const mostParts = 1_000_000
+// What `{`, `[` and `:` stand for takes a hundred times the two bytes in which it may be written.
+function checkParts(bytes: Uint8Array): void {
+  if (bytes.length <= mostParts) return
+  let parts = 0
+  for (const byte of bytes) if (byte === 0x7b || byte === 0x5b || byte === 0x3a) parts++
+  if (parts > mostParts)
+    throw new HttpError(413, `JSON of more than ${mostParts} parts is not read: send fewer data at once`)
 }
 
 /** A value as its schema gives it; `where` is the part of the request it comes from. */
@@ -81,48 +94,4 @@ function unpack(packed: Uint8Array, maxBytes: number): Uint8Array {
   }
   if (!isComplete) throw new HttpError(400, 'the body is no whole zstd stream')
   return Buffer.concat(parts)
-}
-
-// Keys are compared by their hashes in constant time, so that the time of an answer reveals nothing about them.
-/** Refuses a request without a valid key. Without configured keys none is needed, and pages of other sites are refused. */
-export function createKeyCheck(keys: readonly string[]) {
-  const known = keys.map(digest)
-  return (request: Request, { bearer = false } = {}): void => {
-    if (known.length === 0) {
-      refuseOtherSites(request)
-      return
-    }
-    const key = keyOf(request, bearer)
-    if (key === undefined || key === '') {
-      throw new HttpError(401, `send an API key in ${bearer ? 'Authorization: Bearer or ' : ''}X-API-Key`)
-    }
-    if (!isKnown(digest(key), known)) throw new HttpError(401, 'the API key is unknown')
-  }
-}
-
-const ofThisMachine = /^(https?:\/\/)?(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
-
-// A browser sends what any page asks it to: without a key, its page (Origin) and its address (Host, against rebound names) decide.
-function refuseOtherSites({ headers }: Request): void {
-  for (const name of ['origin', 'host']) {
-    const value = headers.get(name)
-    if (value !== null && !ofThisMachine.test(value))
-      throw new HttpError(403, `${name} ${value} is not of this machine: set EVSYS_SERVE_KEYS and send one of the keys`)
-  }
-}
-
-function keyOf(request: Request, bearer: boolean): string | undefined {
-  const own = request.headers.get('x-api-key') ?? undefined
-  if (own !== undefined || !bearer) return own
-  return /^Bearer (.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-}
-
-function isKnown(given: Buffer, known: readonly Buffer[]): boolean {
-  let found = false
-  for (const each of known) found = timingSafeEqual(given, each) || found
-  return found
-}
-
-function digest(key: string): Buffer {
-  return createHash('sha256').update(key).digest()
 }

@@ -4,8 +4,8 @@ import { checkRequest } from '../../engine/index.ts'
 import { systemRandom } from '../../kernel/index.ts'
 import { unprocessable } from '../http/http-error.ts'
 import { safeSeed } from '../operations/create-model.ts'
-import { drawSamples, type Target } from '../operations/samplers.ts'
-import type { TrainerState } from '../state/trainer-state.ts'
+import { checkCount, drawSamples, type Target } from '../operations/samplers.ts'
+import type { Access } from '../state/access.ts'
 import { at } from '../wire/wire-data.ts'
 
 export type DrawOptions = {
@@ -35,11 +35,13 @@ export interface Completion {
 }
 
 export async function drawCompletions(
-  state: TrainerState,
+  access: Access,
   target: Target,
   tokenizer: Tokenizer,
   options: DrawOptions,
+  client: AbortSignal,
 ): Promise<Completion[]> {
+  const { state } = access
   const { base } = target
   const { prompt, topP } = options
   const room = base.maxContext - prompt.length
@@ -55,12 +57,13 @@ export async function drawCompletions(
   if (request.maxTokens > room || room < 1) {
     throw unprocessable(['max_tokens'], `the prompt has ${prompt.length} tokens: the context is ${base.maxContext}`)
   }
+  checkCount(['n'], options.n, state.limits.samples)
   at(['body'], () => checkRequest(request, { vocabSize: base.vocabSize, maxTokens: base.maxContext }))
-  const samples = await drawSamples(state, target, request)
+  access.checkSampleQuota()
+  const samples = await drawSamples(access, target, request, client)
   const completions: Completion[] = []
   for (const sample of samples) {
-    const top =
-      options.topLogprobs === 0 ? undefined : await likeliest(state, target, prompt, sample, options.topLogprobs)
+    const top = options.topLogprobs === 0 ? undefined : await likeliest(access, target, options, sample, client)
     completions.push(finish(sample, tokenizer, options, top))
   }
   return completions
@@ -69,10 +72,16 @@ export async function drawCompletions(
 type Likeliest = { k: number; tokens: Int32Array; logprobs: Float64Array }
 
 // What else could have come at each position: the prompt scores of the whole text hold it.
-async function likeliest(state: TrainerState, target: Target, prompt: Int32Array, sample: Sample, k: number) {
+async function likeliest(
+  access: Access,
+  target: Target,
+  { prompt, topLogprobs: k }: DrawOptions,
+  sample: Sample,
+  client: AbortSignal,
+) {
   const whole = Int32Array.from([...prompt, ...sample.tokens])
   const request = { prompt: whole, numSamples: 1, maxTokens: 1, temperature: 0, seed: 0, topKPromptLogprobs: k }
-  const [scored] = await drawSamples(state, target, request)
+  const [scored] = await drawSamples(access, target, request, client)
   const scores = scored?.topKPromptLogprobs
   if (scores === undefined) throw new TypeError('the engine answered without prompt scores')
   const from = prompt.length * scores.k

@@ -6,33 +6,34 @@ import * as z from 'zod'
 import { ChatMessage } from '../../contracts/index.ts'
 import { HttpError, toHttpError, unprocessable } from '../http/http-error.ts'
 import { findTarget, type Target } from '../operations/samplers.ts'
-import type { Api } from '../routes/api.ts'
+import type { Api, Env } from '../routes/api.ts'
+import type { Access } from '../state/access.ts'
 import { pathOf } from '../state/checkpoint-files.ts'
 import type { ModelText } from '../state/served-model.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
 import { at } from '../wire/wire-data.ts'
 import { type Completion, chatLogprobs, type DrawOptions, drawCompletions, textLogprobs } from './draw-completions.ts'
 
-export function openAiRoutes({ state, json }: Api): Hono {
-  const routes = new Hono()
+export function openAiRoutes({ state, json }: Api): Hono<Env> {
+  const routes = new Hono<Env>()
   routes.onError(openAiError)
 
-  routes.get('/models', async (c) => c.json({ object: 'list', data: await listModels(state) }))
+  routes.get('/models', async (c) => c.json({ object: 'list', data: await listModels(c.env) }))
   routes.get('/models/:id{.+}', async (c) => {
     const id = c.req.param('id').replace(/^tinker:\/+/, 'tinker://') // paths lose a slash on their way
-    const found = (await listModels(state)).find((model) => model.id === id)
+    const found = (await listModels(c.env)).find((model) => model.id === id)
     if (found === undefined) throw new HttpError(404, `no model is called ${id}`)
     return c.json(found)
   })
 
   routes.post('/completions', async (c) => {
-    const { value } = await json(c.req.raw, CompletionRequest)
-    const { target, text } = await open(state, value.model)
+    const { value } = await json(c, CompletionRequest)
+    const { target, text } = await open(c.env, value.model)
     const prompts = readPrompts(value.prompt, text)
     const completions: Completion[] = []
     for (const prompt of prompts) {
       const options = drawOptions(value, prompt, target.base.stop, value.max_tokens ?? 16, value.logprobs ?? 0)
-      completions.push(...(await drawCompletions(state, target, text.tokenizer, options)))
+      completions.push(...(await drawCompletions(c.env, target, text.tokenizer, options, c.req.raw.signal)))
     }
     const choices = completions.map((completion, index) => ({
       index,
@@ -52,8 +53,8 @@ export function openAiRoutes({ state, json }: Api): Hono {
   })
 
   routes.post('/chat/completions', async (c) => {
-    const { value } = await json(c.req.raw, ChatRequest)
-    const { target, text } = await open(state, value.model)
+    const { value } = await json(c, ChatRequest)
+    const { target, text } = await open(c.env, value.model)
     const { renderer } = text
     if (renderer === undefined) throw new HttpError(400, `${target.base.name} has no chat format: use /v1/completions`)
     const prompt = at(['messages'], () => renderer.prompt(value.messages))
@@ -61,10 +62,9 @@ export function openAiRoutes({ state, json }: Api): Hono {
     const most = value.max_completion_tokens ?? value.max_tokens ?? undefined
     const options = drawOptions(value, prompt, [...ends, ...target.base.stop], most, value.top_logprobs ?? 0)
     const texts = renderer.stop.flatMap((stop) => (typeof stop === 'string' ? [stop] : []))
-    const completions = await drawCompletions(state, target, text.tokenizer, {
-      ...options,
-      stopTexts: [...options.stopTexts, ...texts],
-    })
+    const stopTexts = [...options.stopTexts, ...texts]
+    const wanted = { ...options, stopTexts }
+    const completions = await drawCompletions(c.env, target, text.tokenizer, wanted, c.req.raw.signal)
     const choices = completions.map((completion, index) => ({
       index,
       message: { role: 'assistant', ...answerOf(completion, renderer) },
@@ -74,8 +74,8 @@ export function openAiRoutes({ state, json }: Api): Hono {
     const frame = frameOf(state, value, 'chatcmpl', 'chat.completion')
     const usage = usageOf([prompt], completions)
     if (value.stream !== true) return c.json({ ...frame, choices, usage })
-    const wanted = value.stream_options?.include_usage === true ? usage : undefined
-    return stream(c, wanted, { ...frame, object: 'chat.completion.chunk' }, [
+    const last = value.stream_options?.include_usage === true ? usage : undefined
+    return stream(c, last, { ...frame, object: 'chat.completion.chunk' }, [
       ...choices.map(({ index }) => ({ index, delta: { role: 'assistant', content: '' }, finish_reason: null })),
       ...choices.flatMap(({ index }, number) =>
         pieces(completions[number]).map((content) => ({ index, delta: { content }, finish_reason: null })),
@@ -86,9 +86,9 @@ export function openAiRoutes({ state, json }: Api): Hono {
   return routes
 }
 
-async function open(state: TrainerState, model: string): Promise<{ target: Target; text: ModelText }> {
+async function open(access: Access, model: string): Promise<{ target: Target; text: ModelText }> {
   const isPath = model.startsWith('tinker://')
-  const target = await findTarget(state, isPath ? { model_path: model } : { base_model: model })
+  const target = await findTarget(access, isPath ? { model_path: model } : { base_model: model })
   return { target, text: await target.base.text() }
 }
 
@@ -153,16 +153,15 @@ function usageOf(prompts: readonly Int32Array[], completions: readonly Completio
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
 }
 
-async function listModels(state: TrainerState) {
+async function listModels(access: Access) {
+  const { state } = access
   const bases = (await state.catalog.list()).map(({ name }) => ({ id: name, created: 0 }))
-  const saved = state.checkpoints
-    .list()
+  const saved = access
+    .checkpoints()
     .filter(({ folder }) => folder === 'sampler_weights')
     .map((entry) => ({ id: pathOf(entry), created: Math.floor(entry.created_ms / 1000) }))
-  const aliases = [...state.aliases].map(([id, path]) => ({
-    id,
-    created: saved.find((entry) => entry.id === path)?.created ?? 0,
-  }))
+  const created = (path: string) => saved.find((entry) => entry.id === path)?.created ?? 0
+  const aliases = [...state.aliases].map(([id, path]) => ({ id, created: created(path) }))
   return [...aliases, ...bases, ...saved].map((model) => ({ ...model, object: 'model', owned_by: 'evsys' }))
 }
 
@@ -172,8 +171,16 @@ function frameOf({ clock }: TrainerState, { model }: { model: string }, prefix: 
 
 function openAiError(error: Error): Response {
   const { status, message } = toHttpError(error)
-  const type = status >= 500 ? 'server_error' : status === 401 ? 'authentication_error' : 'invalid_request_error'
-  return Response.json({ error: { message, type, param: null, code: null } }, { status })
+  const headers: Record<string, string> = status === 429 ? { 'retry-after': '1' } : {}
+  const type =
+    status >= 500
+      ? 'server_error'
+      : status === 429
+        ? 'rate_limit_error'
+        : status === 401
+          ? 'authentication_error'
+          : 'invalid_request_error'
+  return Response.json({ error: { message, type, param: null, code: null } }, { status, headers })
 }
 
 // Requests of the OpenAI-compatible routes. Fields that are not known are ignored, as other servers do.

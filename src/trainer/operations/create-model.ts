@@ -2,11 +2,11 @@
 import type { LoraSpec } from '../../contracts/index.ts'
 import type * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, unprocessable } from '../http/http-error.ts'
+import type { Access } from '../state/access.ts'
 import { type CheckpointEntry, pathOf, type RunRecord } from '../state/checkpoint-files.ts'
 import type { Future } from '../state/futures.ts'
 import { SequenceGate } from '../state/sequence-gate.ts'
 import type { ServedModel } from '../state/served-model.ts'
-import type { TrainerState } from '../state/trainer-state.ts'
 import { plainAnswer } from '../wire/wire-data.ts'
 
 /** A promise as it is answered. */
@@ -16,16 +16,13 @@ type Lora = NonNullable<RunRecord['lora']>
 type Metadata = Record<string, unknown> | null | undefined
 
 /** `create_model`. Without an adapter, or with one of rank 0, all weights are trained. */
-export async function createModel(
-  state: TrainerState,
-  request: tinker.CreateModelRequest,
-  hash: string,
-): Promise<Promised> {
+export async function createModel(access: Access, request: tinker.CreateModelRequest, hash: string): Promise<Promised> {
   const { lora_config: config } = request
+  const { state } = access
   const base = await state.base(request.base_model)
   const lora = config == null || config.rank === 0 ? undefined : readLora(config)
   checkOptimizer(request.optimizer_config)
-  return make(state, request, { hash, base, lora, metadata: request.user_metadata }, (future, model) => {
+  return make(access, request, { hash, base, lora, metadata: request.user_metadata }, (future, model) => {
     state.enqueue(model.run_id, future, async () => {
       await state.run({ op: 'create', model: model.run_id, baseModel: base.name, lora: engineLora(lora) }, 'done')
       return plainAnswer({ type: 'create_model', model_id: model.run_id })
@@ -35,15 +32,16 @@ export async function createModel(
 
 /** `load_weights` without a model: makes one like that of the checkpoint, with its weights. */
 export async function createFromCheckpoint(
-  state: TrainerState,
+  access: Access,
   address: { session_id: string; model_seq_id: number },
   entry: CheckpointEntry,
   options: { hash: string; optimizer: boolean; metadata: Metadata },
 ): Promise<Promised> {
+  const { state } = access
   const base = await state.base(entry.run.base_model)
   const { lora } = entry.run
   const metadata = options.metadata ?? entry.run.user_metadata
-  return make(state, address, { hash: options.hash, base, lora, metadata }, (future, { run_id: model }) => {
+  return make(access, address, { hash: options.hash, base, lora, metadata }, (future, { run_id: model }) => {
     state.enqueue(model, future, async () => {
       const bytes = await state.checkpoints.read(entry)
       await state.run({ op: 'create', model, baseModel: base.name, lora: engineLora(lora) }, 'done')
@@ -54,12 +52,13 @@ export async function createFromCheckpoint(
 }
 
 async function make(
-  state: TrainerState,
+  access: Access,
   { session_id, model_seq_id }: { session_id: string; model_seq_id: number },
   { hash, base, lora, metadata }: { hash: string; base: ServedModel; lora: Lora | undefined; metadata: Metadata },
   begin: (future: Future, run: RunRecord) => void,
 ): Promise<Promised> {
-  const session = state.sessions.get(session_id)
+  const { state, tenant } = access
+  const session = access.session(session_id)
   const id = `${session_id}:train:${model_seq_id}`
   const before = state.models.get(id)
   if (before !== undefined) {
@@ -70,6 +69,7 @@ async function make(
   if (state.models.size >= state.limits.models) {
     throw new HttpError(400, `${state.models.size} models are in training, which is the limit here: unload one first`)
   }
+  access.checkModelQuota()
   const run: RunRecord = {
     version: 1,
     run_id: id,
@@ -79,9 +79,10 @@ async function make(
     created_ms: state.clock.now(),
     lora,
     user_metadata: asText(metadata),
+    tenant,
   }
   const requestId = `${id}:0`
-  const future = state.futures.open(requestId, { sessionId: session_id })
+  const future = state.futures.open(requestId, { tenant, sessionId: session_id })
   state.models.set(id, {
     id,
     run,

@@ -4,7 +4,8 @@ import type { Sample, SampleReq } from '../../contracts/index.ts'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { checkRequest } from '../../engine/index.ts'
 import { onAbort, systemRandom } from '../../kernel/index.ts'
-import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
+import { HttpError, type Loc, unprocessable } from '../http/http-error.ts'
+import type { Access } from '../state/access.ts'
 import type { WeightSource } from '../state/sampler-weights.ts'
 import type { ServedModel } from '../state/served-model.ts'
 import type { Sampler, TrainerState } from '../state/trainer-state.ts'
@@ -22,13 +23,14 @@ export function addSampler(state: TrainerState, sampler: Omit<Sampler, 'requests
 
 /** `create_sampling_session`. */
 export async function createSampler(
-  state: TrainerState,
+  access: Access,
   request: tinker.CreateSamplingSessionRequest,
   hash: string,
 ): Promise<string> {
-  const { id: sessionId } = state.sessions.get(request.session_id)
+  const { state } = access
+  const { id: sessionId } = access.session(request.session_id)
   const id = samplerIdOf(sessionId, request.sampling_session_seq_id)
-  const target = await findTarget(state, request)
+  const target = await findTarget(access, request)
   const before = state.samplers.get(id)
   if (before === undefined) addSampler(state, { id, sessionId, hash, ...target })
   else if (before.hash !== hash) throw new HttpError(409, `${id} was made with other weights before`)
@@ -40,17 +42,16 @@ export type Target = { base: ServedModel; modelPath: string | undefined; source:
 type Named = { model_path?: string | null | undefined; base_model?: string | null | undefined }
 
 /** Weights by path, by another name that the trainer was given for them, or by the name of a base model. */
-export async function findTarget(state: TrainerState, named: Named): Promise<Target> {
+export async function findTarget(access: Access, named: Named): Promise<Target> {
+  const { state } = access
   const alias = state.aliases.get(named.model_path ?? named.base_model ?? '')
   const { model_path, base_model } = alias === undefined ? named : { model_path: alias, base_model: undefined }
   if (model_path != null) {
-    await refresh(state, model_path)
     const path = tinker.parseTinkerPath(model_path)
     if (path?.folder !== 'sampler_weights') {
       throw unprocessable(['body', 'model_path'], 'samples are drawn from tinker://<run>/sampler_weights/<name>')
     }
-    const entry = state.checkpoints.find(path)
-    if (entry === undefined) throw notFound(`there is no checkpoint ${model_path}`)
+    const entry = alias === undefined ? await access.checkpoint(path) : await state.served(path)
     const base = await state.base(entry.run.base_model)
     if (base_model != null && base_model !== base.name) {
       throw unprocessable(['body', 'base_model'], `${model_path} belongs to ${base.name}`)
@@ -62,21 +63,16 @@ export async function findTarget(state: TrainerState, named: Named): Promise<Tar
   return { base, modelPath: undefined, source: { key: `base ${base.name}`, baseModel: base.name } }
 }
 
-/** Makes a checkpoint known that another process saved. */
-export async function refresh(state: TrainerState, path: string): Promise<void> {
-  const parsed = tinker.parseTinkerPath(path)
-  if (parsed !== undefined) await state.checkpoints.refresh(parsed)
-}
-
 /** `asample`. */
 export async function submitSample(
-  state: TrainerState,
+  access: Access,
   request: tinker.SampleRequest,
   hash: string,
 ): Promise<Promised & { readonly sample_sequence_ids: readonly string[] }> {
-  const sampler = request.sampling_session_id == null ? undefined : state.sampler(request.sampling_session_id)
-  const target = sampler ?? (await findTarget(state, request))
-  const drawn = readSample(request, target.base)
+  const { state, tenant } = access
+  const sampler = request.sampling_session_id == null ? undefined : access.sampler(request.sampling_session_id)
+  const target = sampler ?? (await findTarget(access, request))
+  const drawn = readSample(request, target.base, state.limits.samples)
   const seq = sampler === undefined ? undefined : request.seq_id
   const earlier = seq == null ? undefined : sampler?.requests.get(seq)
   if (earlier !== undefined && earlier.hash !== hash) {
@@ -88,8 +84,9 @@ export async function submitSample(
     sample_sequence_ids: Array.from({ length: drawn.numSamples }, (_, index) => `${requestId}:${index}`),
   }
   if (earlier !== undefined) return promise
+  access.checkSampleQuota()
   if (seq != null) sampler?.requests.set(seq, { hash, requestId })
-  const future = state.futures.open(requestId, { sessionId: sampler?.sessionId, samplerId: sampler?.id })
+  const future = state.futures.open(requestId, { tenant, sessionId: sampler?.sessionId, samplerId: sampler?.id })
   const cancelling = new AbortController()
   future.cancel = () => cancelling.abort(new HttpError(409, 'cancelled'))
   const work = async () => {
@@ -106,15 +103,31 @@ export async function submitSample(
   return promise
 }
 
-/** Draws now, for callers that wait: in turn with everything else. */
+/** Draws now, for callers that wait: in turn with everything else, and no longer than `client` does. */
 export function drawSamples(
-  state: TrainerState,
+  { state, tenant }: Access,
   target: Target,
   request: Omit<SampleReq, 'model'>,
+  client: AbortSignal,
 ): Promise<readonly Sample[]> {
   return new Promise((resolve, reject) => {
-    const work = () => state.samplerWeights.sample(target.source, request, state.signal).then(resolve, reject)
-    state.queue.add(laneOf(target), work, { shared: true })
+    const cancelling = new AbortController()
+    const stopListening = [client, state.signal].map((signal) =>
+      onAbort(signal, () => {
+        cancelling.abort(signal.reason)
+        if (state.queue.remove(job)) end(() => reject(signal.reason))
+      }),
+    )
+    const end = (report: () => void) => {
+      for (const stop of stopListening) stop()
+      report()
+    }
+    const work = () =>
+      state.samplerWeights.sample(target.source, request, state.signal, cancelling.signal).then(
+        (samples) => end(() => resolve(samples)),
+        (error: unknown) => end(() => reject(error)),
+      )
+    const job = state.queue.add({ tenant, lane: laneOf(target) }, work, { shared: true })
   })
 }
 
@@ -122,9 +135,15 @@ function laneOf({ source }: Target): string {
   return `sampler ${source.key}`
 }
 
+/** Refuses more samples at once than a request may ask for. */
+export function checkCount(loc: Loc, count: number, most: number): void {
+  if (count > most) throw unprocessable(loc, `at most ${most} samples are drawn for one request`)
+}
+
 const notOffered = ['topk_sample_logprobs', 'target_prompt_logprobs', 'prompt_alt_tokens_k'] as const
 
-function readSample(request: tinker.SampleRequest, base: ServedModel): Omit<SampleReq, 'model'> {
+function readSample(request: tinker.SampleRequest, base: ServedModel, most: number): Omit<SampleReq, 'model'> {
+  checkCount(['body', 'num_samples'], request.num_samples, most)
   for (const key of notOffered) if (request[key]) throw unprocessable(['body', key], 'this is not offered here')
   const prompt = at(['body', 'prompt'], () => tinker.tokensOf(request.prompt, ''))
   const { max_tokens, temperature, top_p, top_k, stop, seed } = request.sampling_params

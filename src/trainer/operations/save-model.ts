@@ -1,18 +1,19 @@
 // Weights that leave a model and come back: checkpoints, snapshots, loads.
 import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, unprocessable } from '../http/http-error.ts'
+import type { Access } from '../state/access.ts'
 import { pathOf } from '../state/checkpoint-files.ts'
 import type { SaveSpec } from '../state/checkpoint-store.ts'
 import type { TrainedModel, TrainerState } from '../state/trainer-state.ts'
 import { plainAnswer } from '../wire/wire-data.ts'
 import { asText, createFromCheckpoint, type Promised } from './create-model.ts'
-import { addSampler, refresh, samplerIdOf } from './samplers.ts'
+import { addSampler, samplerIdOf } from './samplers.ts'
 import { type Prepared, submit } from './train-model.ts'
 
-export function submitSave(state: TrainerState, request: tinker.SaveWeightsRequest, hash: string): Promised {
-  return submit(state, request, hash, (model) => {
+export function submitSave(access: Access, request: tinker.SaveWeightsRequest, hash: string): Promised {
+  return submit(access, request, hash, (model) => {
     const target = { folder: 'weights', ...saveTarget(request), overwrite: request.overwrite } as const
-    return () => saveWork(state, model, target, (path) => ({ type: 'save_weights', path }))
+    return () => saveWork(access, model, target, (path) => ({ type: 'save_weights', path }))
   })
 }
 
@@ -23,42 +24,37 @@ function saveTarget(request: Pick<tinker.SaveWeightsRequest, 'path' | 'seq_id' |
 
 /** A named sampler checkpoint, or weights that end with the session. */
 export function submitSaveForSampler(
-  state: TrainerState,
+  access: Access,
   request: tinker.SaveWeightsForSamplerRequest,
   hash: string,
 ): Promised {
   const { path, sampling_session_seq_id: samplerSeq } = request
-  return submit(state, request, hash, (model) => {
+  return submit(access, request, hash, (model) => {
     if (path == null && samplerSeq != null) {
-      return () => snapshotWork(state, model, samplerIdOf(model.run.session_id, samplerSeq), hash)
+      return () => snapshotWork(access.state, model, samplerIdOf(model.run.session_id, samplerSeq), hash)
     }
     const target = { folder: 'sampler_weights', ...saveTarget(request), overwrite: false } as const
     const type = 'save_weights_for_sampler'
-    return () => saveWork(state, model, target, (saved) => ({ type, path: saved, sampling_session_id: null }))
+    return () => saveWork(access, model, target, (saved) => ({ type, path: saved, sampling_session_id: null }))
   })
 }
 
 /** `load_weights`: into a model that has done nothing yet, or as a new model. */
-export async function submitLoad(
-  state: TrainerState,
-  request: tinker.LoadWeightsRequest,
-  hash: string,
-): Promise<Promised> {
+export async function submitLoad(access: Access, request: tinker.LoadWeightsRequest, hash: string): Promise<Promised> {
   const { model_id, session_id, model_seq_id, optimizer } = request
-  await refresh(state, request.path)
+  const { state } = access
+  const entry = await trainingCheckpoint(access, request.path)
   if (model_id == null) {
     if (session_id == null || model_seq_id == null) {
       throw unprocessable(['body', 'model_id'], 'give model_id and seq_id, or session_id and model_seq_id')
     }
     const metadata = request.user_metadata
-    const from = trainingCheckpoint(state, request.path)
-    return createFromCheckpoint(state, { session_id, model_seq_id }, from, { hash, optimizer, metadata })
+    return createFromCheckpoint(access, { session_id, model_seq_id }, entry, { hash, optimizer, metadata })
   }
-  return submit(state, { model_id, seq_id: request.seq_id }, hash, (model) => {
+  return submit(access, { model_id, seq_id: request.seq_id }, hash, (model) => {
     if ((request.seq_id ?? 1) !== 1) {
       throw new HttpError(400, `LoadWeights is not permitted with seq_id ${request.seq_id}: load into a new model`)
     }
-    const entry = trainingCheckpoint(state, request.path)
     if (entry.run.base_model !== model.run.base_model || entry.run.lora?.rank !== model.run.lora?.rank) {
       throw new HttpError(400, `${request.path} was saved by another kind of model: ${describe(entry.run)}`)
     }
@@ -96,12 +92,14 @@ function snapshotWork(state: TrainerState, model: TrainedModel, id: string, hash
 type SaveTarget = Omit<SaveSpec, 'bytes'> & { overwrite: boolean }
 
 function saveWork(
-  state: TrainerState,
+  access: Access,
   model: TrainedModel,
   { overwrite, ...target }: SaveTarget,
   answer: (path: string) => Readonly<Record<string, unknown>>,
 ): Prepared {
+  const { state } = access
   const { folder, name } = target
+  access.checkCheckpointQuota()
   const key = `${folder}/${name}`
   const exists = model.saving.has(key) || state.checkpoints.find({ runId: model.id, folder, name }) !== undefined
   // Not 409: official clients repeat that for five minutes, and everything after it waits.
@@ -114,6 +112,7 @@ function saveWork(
     async work() {
       const op = folder === 'weights' ? 'export_state' : 'export'
       const bytes = await state.run({ op, model: model.id }, 'bytes')
+      access.checkCheckpointQuota(bytes.length)
       return plainAnswer(answer(pathOf(await state.checkpoints.save(model.run, { ...target, bytes }))))
     },
   }
@@ -128,20 +127,21 @@ function checkpointName({ path, seq_id }: Pick<tinker.SaveWeightsRequest, 'path'
   throw unprocessable(['body', 'path'], 'a name has letters, digits, dots, _ and -, at most 240 of them')
 }
 
-function checkTtl(seconds: number | null | undefined): number | undefined {
+const longestTtl = 10 * 365 * 24 * 3600
+
+export function checkTtl(seconds: number | null | undefined, status: 400 | 422 = 422): number | undefined {
   if (seconds == null) return undefined
-  if (seconds > 0) return seconds
-  throw unprocessable(['body', 'ttl_seconds'], 'the time to live is positive')
+  if (seconds > 0 && seconds <= longestTtl) return seconds
+  const problem = `the time to live is positive and at most ${longestTtl} seconds, ten years`
+  throw status === 422 ? unprocessable(['body', 'ttl_seconds'], problem) : new HttpError(400, `ttl_seconds: ${problem}`)
 }
 
 /** The training checkpoint at a path, or what is wrong with the path. */
-function trainingCheckpoint(state: TrainerState, path: string) {
+async function trainingCheckpoint(access: Access, path: string) {
   const parsed = tinker.parseTinkerPath(path)
   if (parsed === undefined) throw unprocessable(['body', 'path'], 'expected tinker://<run>/weights/<name>')
   if (parsed.folder !== 'weights') {
     throw unprocessable(['body', 'path'], `${path} holds weights for sampling: training resumes from a weights path`)
   }
-  const entry = state.checkpoints.find(parsed)
-  if (entry === undefined) throw new HttpError(404, `there is no checkpoint ${path}`)
-  return entry
+  return access.checkpoint(parsed)
 }

@@ -2,18 +2,20 @@
 import type { Adam } from '../../contracts/index.ts'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { HttpError, type Loc, unprocessable } from '../http/http-error.ts'
+import type { Access } from '../state/access.ts'
 import type { Answer } from '../state/futures.ts'
-import type { TrainedModel, TrainerState } from '../state/trainer-state.ts'
+import type { TrainedModel } from '../state/trainer-state.ts'
 import { metricsAnswer, passAnswer, plainAnswer, readPass } from '../wire/wire-data.ts'
 import { checkOptimizer, type Promised } from './create-model.ts'
 
 /** `forward` and `forward_backward`. */
 export function submitPass(
-  state: TrainerState,
+  access: Access,
   request: Numbered & { input: tinker.ForwardBackwardInput; forwardOnly: boolean; loc: Loc },
   hash: string,
 ): Promised {
-  return submit(state, request, hash, (model) => {
+  const { state } = access
+  return submit(access, request, hash, (model) => {
     const limits = { vocabSize: model.base.vocabSize, maxTokens: model.base.maxContext }
     const { data, loss } = readPass(request.input, limits, request.loc)
     const op = request.forwardOnly ? 'forward' : 'forward_backward'
@@ -23,8 +25,9 @@ export function submitPass(
   })
 }
 
-export function submitOptimStep(state: TrainerState, request: tinker.OptimStepRequest, hash: string): Promised {
-  return submit(state, request, hash, (model) => {
+export function submitOptimStep(access: Access, request: tinker.OptimStepRequest, hash: string): Promised {
+  const { state } = access
+  return submit(access, request, hash, (model) => {
     checkOptimizer(request.optimizer_params)
     const adam = readAdam(request.adam_params ?? request.optimizer_params)
     return () => ({
@@ -43,11 +46,13 @@ function readAdam(settings: unknown): Adam {
 }
 
 /** `unload_model`: after everything that was asked of it before. */
-export function submitUnload(state: TrainerState, request: tinker.ModelRequest): Promised {
-  const model = state.model(request.model_id)
+export function submitUnload(access: Access, request: tinker.ModelRequest): Promised {
+  const { state } = access
+  const model = access.model(request.model_id)
   const requestId = `${model.id}:unload`
   if (state.futures.find(requestId) === undefined) {
-    const future = state.futures.open(requestId, { sessionId: model.run.session_id })
+    const owner = { tenant: model.run.tenant, sessionId: model.run.session_id }
+    const future = state.futures.open(requestId, owner)
     state.enqueue(model.id, future, async () => {
       state.models.delete(model.id)
       await state.run({ op: 'unload', model: model.id }, 'done')
@@ -64,12 +69,13 @@ export type Prepared = { readonly work: () => Promise<Answer>; readonly settled?
 // Checks first, then asks whether this is a repetition, then takes its number: a refused request uses its number up, since
 // its client continues to count.
 export function submit(
-  state: TrainerState,
+  access: Access,
   { model_id, seq_id }: Numbered,
   hash: string,
   check: (model: TrainedModel) => () => Prepared,
 ): Promised {
-  const model = state.model(model_id)
+  const { state } = access
+  const model = access.model(model_id)
   const seq = seq_id == null || seq_id === 0 ? undefined : seq_id
   try {
     if (model.lost !== undefined) throw new HttpError(410, model.lost)
@@ -78,7 +84,8 @@ export function submit(
     if (earlier !== undefined) return { request_id: earlier, model_id }
     const { work, settled } = prepare()
     const requestId = `${model_id}:${seq ?? `at-${++unnumbered}`}`
-    const future = state.futures.open(requestId, { sessionId: model.run.session_id })
+    const owner = { tenant: model.run.tenant, sessionId: model.run.session_id }
+    const future = state.futures.open(requestId, owner)
     if (settled !== undefined) void future.settled.then(settled)
     const begin = () => {
       future.waitsFor = undefined

@@ -1,40 +1,43 @@
-// What every route is handed.
-import { Hono } from 'hono'
+// What every route is handed. Who calls is in the environment of a request: what a route looks up, it looks up through that.
+import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { jsonResponse } from '../http/in-process.ts'
 import { checked, type RawBody, readBody, readJson } from '../http/read-request.ts'
+import type { Access } from '../state/access.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
 
 export type Api = ReturnType<typeof createApi>
 
+export type Env = { Bindings: Access }
+
 export function createApi(state: TrainerState) {
-  const routes = new Hono()
+  const routes = new Hono<Env>()
   /** The body of a request, read but not parsed. */
   const body = (request: Request) => readBody(request, state.limits.bodyBytes)
   /** The JSON value of a body, checked. */
-  const parse = <S extends z.ZodType>(raw: RawBody, schema: S): z.output<S> => {
-    const value = readJson(raw)
+  const parse = <S extends z.ZodType>(access: Access, raw: RawBody, schema: S): z.output<S> => {
+    const value = readJson(raw, state.limits.jsonBytes)
     try {
       return checked(schema, value, 'body')
     } catch (error) {
-      useUpNumber(state, value)
+      useUpNumber(access, value)
       throw error
     }
   }
   /** The JSON body of a request and its hash, which is computed when asked for. */
-  const json = async <S extends z.ZodType>(request: Request, schema: S) => {
-    const raw = await body(request)
-    return { value: parse(raw, schema), hash: raw.hash }
+  const json = async <S extends z.ZodType>({ req, env }: Context<Env>, schema: S) => {
+    const raw = await body(req.raw)
+    return { value: parse(env, raw, schema), hash: raw.hash }
   }
   /** Adds a route from a JSON body to a JSON value. */
   const post = <S extends z.ZodType>(
     path: string,
     schema: S,
-    answer: (value: z.output<S>, hash: () => string) => unknown,
+    answer: (value: z.output<S>, access: Access, hash: () => string) => unknown,
   ) =>
     routes.post(path, async (c) => {
-      const { value, hash } = await json(c.req.raw, schema)
-      return jsonResponse(await answer(value, hash))
+      const { value, hash } = await json(c, schema)
+      return jsonResponse(await answer(value, c.env, hash))
     })
   return { state, routes, body, parse, json, post }
 }
@@ -42,9 +45,9 @@ export function createApi(state: TrainerState) {
 const Numbered = z.object({ model_id: z.string(), seq_id: z.int().min(1) })
 
 // The client of a refused request continues to count: its number will not come again.
-function useUpNumber(state: TrainerState, value: unknown): void {
+function useUpNumber(access: Access, value: unknown): void {
   const numbered = Numbered.safeParse(value)
-  if (numbered.success) state.models.get(numbered.data.model_id)?.gate.skip(numbered.data.seq_id)
+  if (numbered.success) access.findModel(numbered.data.model_id)?.gate.skip(numbered.data.seq_id)
 }
 
 const Page = z.object({

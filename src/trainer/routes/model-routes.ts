@@ -4,32 +4,33 @@ import type { Context } from 'hono'
 import type * as z from 'zod'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { onAbort } from '../../kernel/index.ts'
-import { HttpError, notFound } from '../http/http-error.ts'
+import { HttpError } from '../http/http-error.ts'
 import { bytesResponse, jsonResponse } from '../http/in-process.ts'
 import type { RawBody } from '../http/read-request.ts'
 import { createModel, type Promised } from '../operations/create-model.ts'
 import { submitSample } from '../operations/samplers.ts'
 import { submitLoad, submitSave, submitSaveForSampler } from '../operations/save-model.ts'
 import { submitOptimStep, submitPass, submitUnload } from '../operations/train-model.ts'
+import type { Access } from '../state/access.ts'
 import type { Failure, Future } from '../state/futures.ts'
 import type { TrainerState } from '../state/trainer-state.ts'
-import type { Api } from './api.ts'
+import type { Api, Env } from './api.ts'
 
 export function addModelRoutes({ state, routes, body, parse, json, post }: Api): void {
   /** Adds a route from a JSON body to the promise of a result. */
   const submit = <S extends z.ZodType>(
     path: string,
     schema: S,
-    start: (value: z.output<S>, hash: () => string) => Promised | Promise<Promised>,
+    start: (access: Access, value: z.output<S>, hash: () => string) => Promised | Promise<Promised>,
   ) =>
     routes.post(path, async (c) => {
-      const { value, hash } = await json(c.req.raw, schema)
-      return accepted(c, state, await start(value, hash))
+      const { value, hash } = await json(c, schema)
+      return accepted(c, state, await start(c.env, value, hash))
     })
 
-  submit('/create_model', tinker.CreateModelRequest, (value, hash) => createModel(state, value, hash()))
-  post('/get_info', tinker.ModelRequest, ({ model_id }) => {
-    const { id, run, base } = state.model(model_id)
+  submit('/create_model', tinker.CreateModelRequest, (access, value, hash) => createModel(access, value, hash()))
+  post('/get_info', tinker.ModelRequest, ({ model_id }, access) => {
+    const { id, run, base } = access.model(model_id)
     return {
       type: 'get_info',
       model_id: id,
@@ -41,7 +42,7 @@ export function addModelRoutes({ state, routes, body, parse, json, post }: Api):
       max_context_length: base.maxContext,
     }
   })
-  submit('/unload_model', tinker.ModelRequest, (value) => submitUnload(state, value))
+  submit('/unload_model', tinker.ModelRequest, (access, value) => submitUnload(access, value))
 
   routes.post('/forward_backward', async (c) => {
     const raw = await body(c.req.raw)
@@ -49,21 +50,27 @@ export function addModelRoutes({ state, routes, body, parse, json, post }: Api):
       forward_backward_input: input,
       forward_only,
       ...numbered
-    } = raw.isProtobuf ? readProtobuf(raw) : parse(raw, tinker.ForwardBackwardRequest)
+    } = raw.isProtobuf ? readProtobuf(raw) : parse(c.env, raw, tinker.ForwardBackwardRequest)
     const loc = ['body', 'forward_backward_input']
     const pass = { ...numbered, input, forwardOnly: forward_only === true, loc }
-    return accepted(c, state, submitPass(state, pass, raw.hash()))
+    return accepted(c, state, submitPass(c.env, pass, raw.hash()))
   })
-  submit('/forward', tinker.ForwardRequest, ({ forward_input: input, ...numbered }, hash) =>
-    submitPass(state, { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }, `forward ${hash()}`),
+  submit('/forward', tinker.ForwardRequest, (access, { forward_input: input, ...numbered }, hash) =>
+    submitPass(access, { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }, `forward ${hash()}`),
   )
-  submit('/optim_step', tinker.OptimStepRequest, (value, hash) => submitOptimStep(state, value, `step ${hash()}`))
-  submit('/save_weights', tinker.SaveWeightsRequest, (value, hash) => submitSave(state, value, `save ${hash()}`))
-  submit('/save_weights_for_sampler', tinker.SaveWeightsForSamplerRequest, (value, hash) =>
-    submitSaveForSampler(state, value, `sampler ${hash()}`),
+  submit('/optim_step', tinker.OptimStepRequest, (access, value, hash) =>
+    submitOptimStep(access, value, `step ${hash()}`),
   )
-  submit('/load_weights', tinker.LoadWeightsRequest, (value, hash) => submitLoad(state, value, `load ${hash()}`))
-  post('/asample', tinker.SampleRequest, (value, hash) => submitSample(state, value, hash()))
+  submit('/save_weights', tinker.SaveWeightsRequest, (access, value, hash) =>
+    submitSave(access, value, `save ${hash()}`),
+  )
+  submit('/save_weights_for_sampler', tinker.SaveWeightsForSamplerRequest, (access, value, hash) =>
+    submitSaveForSampler(access, value, `sampler ${hash()}`),
+  )
+  submit('/load_weights', tinker.LoadWeightsRequest, (access, value, hash) =>
+    submitLoad(access, value, `load ${hash()}`),
+  )
+  post('/asample', tinker.SampleRequest, (value, access, hash) => submitSample(access, value, hash()))
 }
 
 function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {
@@ -78,9 +85,9 @@ function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {
 
 // Our client in this process asks for a result along with the work, and gets it where the engine has it within a turn of the event
 // loop. Others are sent a promise, and poll.
-async function accepted(c: Context, state: TrainerState, promised: Promised): Promise<Response> {
+async function accepted(c: Context<Env>, state: TrainerState, promised: Promised): Promise<Response> {
   if (c.req.raw.headers.get('prefer') !== tinker.wantsResult) return jsonResponse(promised)
-  const future = findFuture(state, promised.request_id)
+  const future = c.env.future(promised.request_id)
   if (future.outcome === undefined) await Promise.race([future.settled, setImmediate()])
   if (future.outcome === undefined) return jsonResponse(promised)
   return respond(c, state, future, { mayAnnounce: true, headers: { [tinker.requestIdHeader]: promised.request_id } })
@@ -89,16 +96,17 @@ async function accepted(c: Context, state: TrainerState, promised: Promised): Pr
 // Asking for results. A poll is held until there is one, or until clients would give up on it.
 export function addFutureRoutes({ state, routes, json, post }: Api): void {
   routes.post('/retrieve_future', async (c) => {
-    const { value } = await json(c.req.raw, tinker.RetrieveFutureRequest)
-    const future = findFuture(state, value.request_id)
+    const { value } = await json(c, tinker.RetrieveFutureRequest)
+    const future = c.env.future(value.request_id)
+    if (future.outcome === undefined) future.silentMs = 0
     if (future.outcome === undefined) await held(state, future.settled, state.limits.holdMs, c.req.raw.signal)
     return respond(c, state, future, { mayAnnounce: value.allow_metadata_only })
   })
 
   routes.post('/retrieve_futures', async (c) => {
-    const { value } = await json(c.req.raw, tinker.RetrieveFuturesRequest)
+    const { value } = await json(c, tinker.RetrieveFuturesRequest)
     const { sampling_session_id: samplerId, cloned_sampler_id: copy } = value.target
-    state.sampler(samplerId)
+    c.env.sampler(samplerId)
     for (const id of value.retrieved_request_ids) {
       const future = state.futures.find(id)
       if (future instanceof Object && future.samplerId === samplerId) state.futures.expire(future)
@@ -111,30 +119,12 @@ export function addFutureRoutes({ state, routes, json, post }: Api): void {
     return jsonResponse(since())
   })
 
-  post('/cancel_future', tinker.CancelFutureRequest, ({ request_id }) => {
-    const future = findFuture(state, request_id)
-    if ((future.job !== undefined && state.queue.remove(future.job)) || future.cancel !== undefined) {
-      state.futures.settle(future, { failure: { error: 'cancelled', category: 'user' } })
-      future.cancel?.()
-    }
+  post('/cancel_future', tinker.CancelFutureRequest, ({ request_id }, access) => {
+    const future = access.future(request_id)
+    const isWaiting = future.job !== undefined && state.queue.remove(future.job)
+    if (isWaiting || future.cancel !== undefined) state.futures.cancel(future, 'cancelled')
     return {}
   })
-}
-
-function findFuture(state: TrainerState, requestId: string): Future {
-  const future = state.futures.find(requestId)
-  if (future instanceof Object) {
-    if (future.sessionId !== undefined) state.sessions.get(future.sessionId)
-    return future
-  }
-  const wasThere = future === 'expired' || state.sessions.isPast(requestId) || isLostDirect(requestId)
-  if (wasThere) throw new HttpError(410, `the result of ${requestId} is not kept any more: send its request again`)
-  throw notFound(`no request is called ${requestId}`)
-}
-
-// Requests outside of a session are named by chance: one that is unknown here was made in an earlier process.
-function isLostDirect(requestId: string): boolean {
-  return /^direct:[0-9a-f-]{36}$/.test(requestId)
 }
 
 /** Waits for something, for so long at most, and no longer than the client does. */
@@ -149,7 +139,7 @@ async function held(state: TrainerState, wanted: Promise<void>, forMs: number, c
 
 type Reply = { readonly mayAnnounce: boolean; readonly headers?: Readonly<Record<string, string>> | undefined }
 
-function respond(c: Context, state: TrainerState, future: Future, { mayAnnounce, headers }: Reply): Response {
+function respond(c: Context<Env>, state: TrainerState, future: Future, { mayAnnounce, headers }: Reply): Response {
   const { outcome, requestId } = future
   if (outcome === undefined) {
     const reason = state.futures.queueReason(future)

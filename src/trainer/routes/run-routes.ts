@@ -2,8 +2,9 @@
 import * as tinker from '../../contracts/tinker/index.ts'
 import { type ArchiveFiles, createPathSigner, tarFile } from '../archive/archive-files.ts'
 import { HttpError, notFound, unprocessable } from '../http/http-error.ts'
+import { checkTtl } from '../operations/save-model.ts'
+import type { Access } from '../state/access.ts'
 import { type CheckpointEntry, pathOf, type RunRecord } from '../state/checkpoint-files.ts'
-import type { TrainerState } from '../state/trainer-state.ts'
 import { type Api, page } from './api.ts'
 
 const archiveMs = 15 * 60_000
@@ -11,27 +12,26 @@ const checkpointRoute = '/training_runs/:run/checkpoints/:kind/:name'
 
 export function addRunRoutes({ state, routes, json, post }: Api, archiveFiles: ArchiveFiles): void {
   const signer = createPathSigner()
-  const entryOf = (params: Record<string, string>) => findEntry(state, params)
 
   routes.get('/training_runs', (c) => {
     const { limit, offset } = page(c.req.query())
     const projectId = c.req.query('project_id')
-    const runs = state.checkpoints.runs
+    const runs = c.env.runs
       .filter((run) => projectId === undefined || state.sessions.find(run.session_id)?.projectId === projectId)
       .toSorted((a, b) => b.created_ms - a.created_ms)
     return c.json({
-      training_runs: runs.slice(offset, offset + limit).map((run) => showRun(state, run)),
+      training_runs: runs.slice(offset, offset + limit).map((run) => showRun(c.env, run)),
       cursor: { offset, limit, total_count: runs.length },
     })
   })
-  routes.get('/training_runs/:run', (c) => c.json(showRun(state, findRun(state, c.req.param('run')))))
+  routes.get('/training_runs/:run', (c) => c.json(showRun(c.env, findRun(c.env, c.req.param('run')))))
   routes.get('/training_runs/:run/checkpoints', (c) => {
-    const { run_id } = findRun(state, c.req.param('run'))
-    return c.json({ checkpoints: state.checkpoints.list(run_id).map(showCheckpoint), cursor: null })
+    const { run_id } = findRun(c.env, c.req.param('run'))
+    return c.json({ checkpoints: c.env.checkpoints(run_id).map(showCheckpoint), cursor: null })
   })
   routes.get('/checkpoints', (c) => {
     const { limit, offset } = page({ limit: '100', ...c.req.query() })
-    const all = state.checkpoints.list()
+    const all = c.env.checkpoints()
     return c.json({
       checkpoints: all.slice(offset, offset + limit).map(showCheckpoint),
       cursor: { offset, limit, total_count: all.length },
@@ -39,15 +39,11 @@ export function addRunRoutes({ state, routes, json, post }: Api, archiveFiles: A
   })
 
   routes.delete(checkpointRoute, async (c) => {
-    const { run, kind, name } = c.req.param()
-    if (kind === 'weights' || kind === 'sampler_weights') {
-      await state.checkpoints.refresh({ runId: run, folder: kind, name })
-    }
-    await state.checkpoints.remove(entryOf(c.req.param()))
+    await state.checkpoints.remove(await c.env.ownCheckpoint(pathFrom(c.req.param())))
     return c.body(null, 204)
   })
   routes.on(['POST', 'DELETE'], `${checkpointRoute}/publish`, async (c) => {
-    const entry = entryOf(c.req.param())
+    const entry = await c.env.ownCheckpoint(pathFrom(c.req.param()))
     const isPublic = c.req.method === 'POST'
     if (entry.public === isPublic)
       throw new HttpError(409, `the checkpoint is ${isPublic ? 'public already' : 'not public'}`)
@@ -55,16 +51,16 @@ export function addRunRoutes({ state, routes, json, post }: Api, archiveFiles: A
     return c.body(null, 204)
   })
   routes.put(`${checkpointRoute}/ttl`, async (c) => {
-    const entry = entryOf(c.req.param())
-    const { ttl_seconds } = (await json(c.req.raw, tinker.TtlRequest)).value
-    if (ttl_seconds !== null && ttl_seconds <= 0) throw new HttpError(400, 'ttl_seconds must be positive, or null')
-    const expires_ms = ttl_seconds === null ? null : state.clock.now() + ttl_seconds * 1000
+    const entry = await c.env.ownCheckpoint(pathFrom(c.req.param()))
+    const { ttl_seconds } = (await json(c, tinker.TtlRequest)).value
+    const ttl = ttl_seconds === null ? undefined : checkTtl(ttl_seconds, 400)
+    const expires_ms = ttl === undefined ? null : state.clock.now() + ttl * 1000
     await state.checkpoints.update(entry, { expires_ms })
     return c.body(null, 204)
   })
-  routes.get(`${checkpointRoute}/archive`, (c) => {
+  routes.get(`${checkpointRoute}/archive`, async (c) => {
     const expiresMs = state.clock.now() + archiveMs
-    const token = signer.sign(pathOf(entryOf(c.req.param())), expiresMs)
+    const token = signer.sign(pathOf(await c.env.checkpoint(pathFrom(c.req.param()))), expiresMs)
     const location = new URL(`./archives/${token}`, new URL(c.req.url.replace(/\/training_runs\/.*$/, '/')))
     return c.body(null, 302, { location: location.href, expires: new Date(expiresMs).toUTCString() })
   })
@@ -83,30 +79,27 @@ export function addRunRoutes({ state, routes, json, post }: Api, archiveFiles: A
     throw unnamed()
   })
 
-  post('/weights_info', tinker.WeightsInfoRequest, async ({ tinker_path }) => {
+  post('/weights_info', tinker.WeightsInfoRequest, async ({ tinker_path }, access) => {
     const path = tinker.parseTinkerPath(tinker_path)
     if (path === undefined) throw unprocessable(['body', 'tinker_path'], 'expected tinker://<run>/<kind>/<name>')
-    await state.checkpoints.refresh(path)
-    const entry = state.checkpoints.find(path)
-    if (entry === undefined) throw notFound(`there is no checkpoint ${tinker_path}`)
-    const { base_model, lora } = entry.run
+    const { base_model, lora } = (await access.checkpoint(path)).run
     if (lora === undefined) return { base_model, is_lora: false }
     const { rank, train_unembed, train_mlp, train_attn } = lora
     return { base_model, is_lora: true, lora_rank: rank, train_unembed, train_mlp, train_attn }
   })
 }
 
-function findRun(state: TrainerState, id: string): RunRecord {
-  const run = state.checkpoints.run(id)
+function findRun(access: Access, id: string): RunRecord {
+  const run = access.run(id)
   if (run === undefined) throw notFound(`no training run is called ${id}`)
   return run
 }
 
-function findEntry(state: TrainerState, { run = '', kind = '', name = '' }: Record<string, string>): CheckpointEntry {
+function pathFrom({ run = '', kind = '', name = '' }: Record<string, string>): tinker.TinkerPath {
   if (kind !== 'weights' && kind !== 'sampler_weights') throw unnamed()
-  const entry = state.checkpoints.find({ runId: run, folder: kind, name })
-  if (entry === undefined) throw notFound(`there is no checkpoint tinker://${run}/${kind}/${name}`)
-  return entry
+  const path = tinker.parseTinkerPath(`tinker://${run}/${kind}/${name}`)
+  if (path === undefined) throw notFound('there is no such checkpoint')
+  return path
 }
 
 function unnamed(): HttpError {
@@ -126,8 +119,8 @@ function showCheckpoint(entry: CheckpointEntry): tinker.Checkpoint {
   }
 }
 
-function showRun(state: TrainerState, run: RunRecord): tinker.TrainingRun {
-  const checkpoints = state.checkpoints.list(run.run_id)
+function showRun(access: Access, run: RunRecord): tinker.TrainingRun {
+  const checkpoints = access.checkpoints(run.run_id)
   const last = (folder: CheckpointEntry['folder']) => {
     const found = checkpoints.find((entry) => entry.folder === folder)
     return found === undefined ? null : showCheckpoint(found)
@@ -135,11 +128,11 @@ function showRun(state: TrainerState, run: RunRecord): tinker.TrainingRun {
   return {
     training_run_id: run.run_id,
     base_model: run.base_model,
-    model_owner: 'local',
+    model_owner: run.tenant ?? 'local',
     is_lora: run.lora !== undefined,
     corrupted: false,
     lora_rank: run.lora?.rank ?? null,
-    last_request_time: iso(state.models.get(run.run_id)?.lastRequestMs ?? run.created_ms),
+    last_request_time: iso(access.state.models.get(run.run_id)?.lastRequestMs ?? run.created_ms),
     last_checkpoint: last('weights'),
     last_sampler_checkpoint: last('sampler_weights'),
     user_metadata: run.user_metadata,

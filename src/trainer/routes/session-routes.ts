@@ -35,56 +35,57 @@ export function addSessionRoutes({ state, routes, json, post }: Api): void {
   })
   post('/telemetry', tinker.TelemetryRequest, () => ({ status: 'accepted' }))
 
-  post('/create_session', tinker.CreateSessionRequest, async ({ user_metadata, project_id }) => {
+  post('/create_session', tinker.CreateSessionRequest, async ({ user_metadata, project_id }, { tenant }) => {
     const { id } = await state.sessions.create({
       userMetadata: user_metadata ?? {},
       projectId: project_id ?? undefined,
+      tenant,
     })
     return { type: 'create_session', session_id: id, info_message: null, warning_message: null, error_message: null }
   })
-  post('/session_heartbeat', tinker.SessionHeartbeatRequest, ({ session_id }) => {
-    state.sessions.get(session_id)
+  post('/session_heartbeat', tinker.SessionHeartbeatRequest, ({ session_id }, access) => {
+    access.session(session_id)
     return { type: 'session_heartbeat' }
   })
   routes.get('/sessions', (c) => {
     const { limit, offset } = page(c.req.query())
-    const sessions = state.sessions.all.toSorted((a, b) => b.createdMs - a.createdMs).map(({ id }) => id)
+    const sessions = c.env.sessions.toSorted((a, b) => b.createdMs - a.createdMs).map(({ id }) => id)
     return c.json({ sessions: sessions.slice(offset, offset + limit) })
   })
   routes.get('/sessions/:id', (c) => {
-    const session = state.sessions.find(c.req.param('id'))
+    const session = c.env.findSession(c.req.param('id'))
     if (session === undefined) throw notFound('there is no such session')
     const { modelIds, samplerIds, userMetadata } = session
     return c.json({ training_run_ids: [...modelIds], sampler_ids: [...samplerIds], user_metadata: userMetadata })
   })
   routes.put('/sessions/:id/project', async (c) => {
-    const { value } = await json(c.req.raw, z.object({ project_id: z.string().nullish() }))
+    const { value } = await json(c, z.object({ project_id: z.string().nullish() }))
     if (!value.project_id) throw new HttpError(400, 'project_id is missing')
-    state.sessions.get(c.req.param('id')).projectId = value.project_id
+    c.env.session(c.req.param('id')).projectId = value.project_id
     return c.body(null, 204)
   })
   routes.post('/sessions/:id/finish', async (c) => {
-    const session = state.sessions.get(c.req.param('id'))
-    await json(c.req.raw, tinker.SessionFinishRequest)
+    const session = c.env.session(c.req.param('id'))
+    await json(c, tinker.SessionFinishRequest)
     await state.endSession(session)
     return jsonResponse({})
   })
 
-  post('/create_sampling_session', tinker.CreateSamplingSessionRequest, async (value, hash) => ({
+  post('/create_sampling_session', tinker.CreateSamplingSessionRequest, async (value, access, hash) => ({
     type: 'create_sampling_session',
-    sampling_session_id: await createSampler(state, value, hash()),
+    sampling_session_id: await createSampler(access, value, hash()),
   }))
-  post('/join_sampling_session', tinker.JoinSamplingSessionRequest, ({ sampling_session_id }) => {
-    const sampler = state.sampler(sampling_session_id)
+  post('/join_sampling_session', tinker.JoinSamplingSessionRequest, ({ sampling_session_id }, access) => {
+    const sampler = access.sampler(sampling_session_id)
     return { type: 'join_sampling_session', client_counter: ++sampler.copies }
   })
   routes.get('/samplers/:id', (c) => {
-    const { id, base, modelPath } = state.sampler(c.req.param('id'))
+    const { id, base, modelPath } = c.env.sampler(c.req.param('id'))
     return c.json({ sampler_id: id, base_model: base.name, model_path: modelPath })
   })
   // Not part of the protocol: a run takes a snapshot at every step, and would keep all of them to its end.
   routes.delete('/samplers/:id', async (c) => {
-    await state.removeSampler(state.sampler(c.req.param('id')))
+    await state.removeSampler(c.env.sampler(c.req.param('id')))
     return c.body(null, 204)
   })
 }

@@ -7,6 +7,9 @@ import * as z from 'zod'
 import * as tinker from '../../contracts/tinker/index.ts'
 import { EvsysError, fileError, sha256, sweepTemporary, systemCode, writeFileAtomic } from '../../kernel/index.ts'
 
+/** What a date can hold. A record with anything else is shown all the same. */
+const Moment = z.number().min(0).max(8.64e15)
+
 /** What is known of a training run after the process that held its weights. */
 export const RunRecord = z.object({
   version: z.literal(1),
@@ -15,7 +18,7 @@ export const RunRecord = z.object({
   session_id: z.string(),
   base_model: z.string(),
   engine_id: z.string(),
-  created_ms: z.number(),
+  created_ms: Moment.catch(0),
   /** Absent: all weights are trained. */
   lora: z
     .object({
@@ -27,6 +30,8 @@ export const RunRecord = z.object({
     })
     .optional(),
   user_metadata: z.record(z.string(), z.string()),
+  /** Absent: it belongs to the owner of the trainer. */
+  tenant: z.string().optional(),
 })
 export type RunRecord = z.infer<typeof RunRecord>
 
@@ -34,10 +39,10 @@ const CheckpointRecord = z.object({
   version: z.literal(1),
   folder: z.enum(['weights', 'sampler_weights']),
   name: z.string(),
-  created_ms: z.number(),
+  created_ms: Moment.catch(0),
   size_bytes: z.int(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  expires_ms: z.number().nullable(),
+  expires_ms: Moment.nullable().catch(null),
   public: z.boolean(),
   user_metadata: z.record(z.string(), z.string()),
 })
@@ -176,13 +181,14 @@ async function readFolder(place: string, run: RunRecord): Promise<CheckpointEntr
   return entries
 }
 
+const absent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']
+
 async function readRecord<S extends z.ZodType>(file: string, schema: S): Promise<z.output<S> | undefined> {
   try {
     const parsed = schema.safeParse(JSON.parse(await readFile(file, 'utf8')))
     return parsed.success ? parsed.data : undefined
   } catch (cause) {
-    if (cause instanceof SyntaxError || systemCode(cause) === 'ENOENT' || systemCode(cause) === 'ENOTDIR')
-      return undefined
+    if (cause instanceof SyntaxError || absent.includes(systemCode(cause) ?? '')) return undefined
     throw fileError('read', file, cause)
   }
 }

@@ -57,6 +57,12 @@ export class CheckpointStore {
       .sort((a, b) => b.created_ms - a.created_ms)
   }
 
+  /** What is kept of a tenant, expired or not. */
+  heldBy(tenant: string | undefined): { count: number; sizeBytes: number } {
+    const held = [...this.#entries.values()].filter(({ run }) => run.tenant === tenant)
+    return { count: held.length, sizeBytes: held.reduce((sum, { size_bytes }) => sum + size_bytes, 0) }
+  }
+
   find(path: tinker.TinkerPath): CheckpointEntry | undefined {
     const entry = this.#entries.get(tinker.formatTinkerPath(path))
     return entry === undefined || this.#isExpired(entry) ? undefined : entry

@@ -6,8 +6,8 @@ type Running = { name: string; end: () => void }
 function started() {
   const queue = new FairQueue()
   const running: Running[] = []
-  const add = (lane: string, name: string, shared = false) =>
-    queue.add(lane, () => new Promise<void>((end) => void running.push({ name, end })), { shared })
+  const add = (lane: string, name: string, shared = false, tenant?: string) =>
+    queue.add({ tenant, lane }, () => new Promise<void>((end) => void running.push({ name, end })), { shared })
   const end = async (name: string) => {
     const at = running.findIndex((each) => each.name === name)
     const [found] = running.splice(at, at === -1 ? 0 : 1)
@@ -50,4 +50,31 @@ it('counts what is before a job, and takes back only what has not begun (TRN-10)
   expect(queue.ahead(third)).toBe(0)
   await end('three')
   expect(names()).toEqual([])
+})
+
+it('gives tenants their turns, however many lanes each has (TRN-20)', async () => {
+  const { add, end, names } = started()
+  for (const lane of ['m1', 'm2', 'm3']) add(lane, `a ${lane}`, false, 'a')
+  add('m1', 'b one', false, 'b')
+  add('m1', 'b two', false, 'b')
+  const order: string[] = []
+  for (let [name] = names(); name !== undefined; [name] = names()) {
+    order.push(name)
+    await end(name)
+  }
+  expect(order).toEqual(['a m1', 'b one', 'a m2', 'b two', 'a m3'])
+})
+
+it('keeps room with the engine for a tenant that comes later (TRN-20)', async () => {
+  const { queue, add, end, names } = started()
+  const jobs = Array.from({ length: 100 }, (_, at) => add('s', `a ${at}`, true, 'a'))
+  expect(names()).toHaveLength(48)
+  const late = add('s', 'b', true, 'b')
+  await Promise.resolve()
+  expect(names()).toContain('b')
+  expect(queue.ahead(late)).toBe(0)
+  expect([queue.countOf('a'), queue.countOf('b'), queue.countOf(undefined)]).toEqual([100, 1, 0])
+  await end('a 0')
+  expect(names()).toContain('a 48')
+  expect(jobs.map((job) => queue.remove(job)).filter(Boolean)).toHaveLength(51)
 })

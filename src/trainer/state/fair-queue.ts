@@ -1,52 +1,76 @@
-// Work for the one engine: first come, first served within a lane (a model, a sampler), lanes in turn. A client with a hundred
-// requests delays a client with one by a single request. Requests for samples whose turns follow each other are with the engine at
-// once, which may draw them together.
+// Work for the one engine: first come, first served within a lane (a model, a sampler); the lanes of a tenant in turn, and tenants in
+// turn. A client with a hundred requests delays a client with one by a single request, and a tenant with a hundred models another
+// tenant as little. Requests for samples whose turns follow each other are with the engine at once, which may draw them together.
 
 /** Jobs that are with the engine at once. */
 const mostAtOnce = 64
+/** Of one tenant beside others: where it holds the engine with long answers, a short one of another still begins at once. */
+const mostOfTenant = 48
+
+/** Whose work it is, and what it must follow. */
+export type Place = {
+  /** Undefined: the owner of the trainer. */
+  readonly tenant: string | undefined
+  readonly lane: string
+}
 
 /** A piece of work in the queue. */
-export type Job = {
-  readonly lane: string
+export type Job = Place & {
   readonly work: () => Promise<void>
   /** Changes nothing, so that others of its kind may run beside it. */
   readonly shared: boolean
 }
 
+type Lanes = Map<string, Job[]>
+
 export class FairQueue {
-  /** Lanes in the order of their turns. */
-  readonly #lanes = new Map<string, Job[]>()
-  readonly #running = new Map<Job, Promise<void>>()
+  /** Tenants and their lanes, both in the order of their turns. */
+  readonly #tenants = new Map<string | undefined, Lanes>()
+  readonly #running = new Set<Job>()
   #isPumping = false
+  /** Has the queue examined again: something came, or ended. */
+  #wake = () => {}
 
   /** Queues work that handles its own failure. */
-  add(lane: string, work: () => Promise<void>, { shared = false } = {}): Job {
-    const entry = { lane, work, shared }
-    const queued = this.#lanes.get(lane) ?? []
-    queued.push(entry)
-    this.#lanes.set(lane, queued)
+  add({ tenant, lane }: Place, work: () => Promise<void>, { shared = false } = {}): Job {
+    const job = { tenant, lane, work, shared }
+    const lanes: Lanes = this.#tenants.get(tenant) ?? new Map()
+    this.#tenants.set(tenant, lanes)
+    const queued = lanes.get(lane)
+    if (queued === undefined) lanes.set(lane, [job])
+    else queued.push(job)
+    this.#wake()
     void this.#pump()
-    return entry
+    return job
   }
 
   /** How many jobs come before this one; 0 while it runs, undefined when it has ended. */
   ahead(job: Job): number | undefined {
     if (this.#running.has(job)) return 0
-    const depth = this.#lanes.get(job.lane)?.indexOf(job) ?? -1
-    if (depth === -1) return undefined
+    const lanes = this.#tenants.get(job.tenant)
+    const depth = lanes?.get(job.lane)?.indexOf(job) ?? -1
+    if (lanes === undefined || depth === -1) return undefined
+    let place = 0
+    for (const [lane, jobs] of lanes) place += lane === job.lane ? depth : Math.min(jobs.length, depth + 1)
     let count = this.#running.size
-    for (const [lane, jobs] of this.#lanes) {
-      count += lane === job.lane ? depth : Math.min(jobs.length, depth + 1)
+    for (const [tenant, others] of this.#tenants) {
+      count += tenant === job.tenant ? place : Math.min(sizeOf(others), place + 1)
     }
     return count
   }
 
+  /** How many jobs of a tenant have not ended. */
+  countOf(tenant: string | undefined): number {
+    const running = [...this.#running].filter((job) => job.tenant === tenant).length
+    return running + sizeOf(this.#tenants.get(tenant) ?? new Map())
+  }
+
   /** Takes back a job that has not begun; false when it has. */
   remove(job: Job): boolean {
-    const entries = this.#lanes.get(job.lane)
-    const at = entries?.indexOf(job) ?? -1
-    if (entries === undefined || at === -1) return false
-    entries.splice(at, 1)
+    const jobs = this.#tenants.get(job.tenant)?.get(job.lane)
+    const at = jobs?.indexOf(job) ?? -1
+    if (jobs === undefined || at === -1) return false
+    jobs.splice(at, 1)
     return true
   }
 
@@ -54,41 +78,67 @@ export class FairQueue {
     if (this.#isPumping) return
     this.#isPumping = true
     for (let job = this.#next(); job !== undefined; job = this.#next()) {
-      if (!this.#mayStart(job)) {
-        await Promise.race(this.#running.values()) // then again: the job may have been removed
+      if (job === 'full' || !this.#mayStart(job)) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
         continue
       }
-      this.#lanes.get(job.lane)?.shift()
+      this.#tenants.get(job.tenant)?.get(job.lane)?.shift()
       const ended = this.#start(job)
       if (!job.shared) await ended
-      this.#endTurn(job.lane)
+      this.#endTurn(job)
     }
     this.#isPumping = false
   }
 
   #mayStart({ shared }: Job): boolean {
     if (this.#running.size === 0) return true
-    return shared && this.#running.size < mostAtOnce && [...this.#running.keys()].every((each) => each.shared)
+    return shared && this.#running.size < mostAtOnce && [...this.#running].every((each) => each.shared)
   }
 
   #start(job: Job): Promise<void> {
-    const ended = job.work().then(() => void this.#running.delete(job))
-    this.#running.set(job, ended)
-    return ended
+    this.#running.add(job)
+    return job.work().then(() => {
+      this.#running.delete(job)
+      this.#wake()
+    })
   }
 
-  #next(): Job | undefined {
-    for (const [lane, [job]] of this.#lanes) {
-      if (job !== undefined) return job
-      this.#lanes.delete(lane)
+  /** The job whose turn it is; `full` where every tenant that waits holds as much of the engine as it may. */
+  #next(): Job | 'full' | undefined {
+    let isFull = false
+    for (const [tenant, lanes] of this.#tenants) {
+      for (const [lane, [job]] of lanes) {
+        if (job === undefined) lanes.delete(lane)
+        else if (!this.#holdsItsShare(tenant)) return job
+        else isFull = true
+      }
+      if (lanes.size === 0) this.#tenants.delete(tenant)
     }
-    return undefined
+    return isFull ? 'full' : undefined
   }
 
-  // Lanes that were added meanwhile come before it now.
-  #endTurn(lane: string): void {
-    const jobs = this.#lanes.get(lane)
-    this.#lanes.delete(lane)
-    if (jobs !== undefined && jobs.length > 0) this.#lanes.set(lane, jobs)
+  #holdsItsShare(tenant: string | undefined): boolean {
+    if (tenant === undefined || this.#running.size < mostOfTenant) return false
+    return [...this.#running].filter((job) => job.tenant === tenant).length >= mostOfTenant
   }
+
+  // Lanes and tenants that were added meanwhile come before it now.
+  #endTurn({ tenant, lane }: Job): void {
+    const lanes = this.#tenants.get(tenant)
+    if (lanes === undefined) return
+    toEnd(lanes, lane, (lanes.get(lane) ?? []).length > 0)
+    toEnd(this.#tenants, tenant, lanes.size > 0)
+  }
+}
+
+function toEnd<K, V>(map: Map<K, V>, key: K, isKept: boolean): void {
+  const value = map.get(key)
+  map.delete(key)
+  if (value !== undefined && isKept) map.set(key, value)
+}
+
+function sizeOf(lanes: Lanes): number {
+  return [...lanes.values()].reduce((sum, { length }) => sum + length, 0)
 }

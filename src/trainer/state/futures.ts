@@ -14,10 +14,12 @@ export interface Answer {
 export type Failure = { readonly error: string; readonly category: tinker.ErrorCategory }
 type Outcome = { readonly answer: Answer } | { readonly failure: Failure }
 
-type Owner = { sessionId?: string | undefined; samplerId?: string | undefined }
+type Owner = { tenant: string | undefined; sessionId?: string | undefined; samplerId?: string | undefined }
 
 export class Future {
   readonly requestId: string
+  /** Who asked; undefined: the owner of the trainer. */
+  readonly tenant: string | undefined
   readonly sessionId: string | undefined
   /** Sampling requests are also listed by the sampler that they belong to. */
   readonly samplerId: string | undefined
@@ -28,13 +30,14 @@ export class Future {
   /** What it waits for while it has no place. */
   waitsFor: (() => string | undefined) | undefined
   outcome: Outcome | undefined
-  /** How long the result has been there. */
-  keptMs = 0
+  /** How long nothing was heard: of its client while it is open, and since the result has been there. */
+  silentMs = 0
   readonly settled: Promise<void>
   #wake: () => void = () => {}
 
-  constructor(requestId: string, { sessionId, samplerId }: Owner) {
+  constructor(requestId: string, { tenant, sessionId, samplerId }: Owner) {
     this.requestId = requestId
+    this.tenant = tenant
     this.sessionId = sessionId
     this.samplerId = samplerId
     this.settled = new Promise((resolve) => {
@@ -55,6 +58,8 @@ type FuturesOptions = {
   keepMs: number
   /** All results together; the oldest go first. */
   keepBytes: number
+  /** After so long without a question, work outside of a session is cancelled. */
+  abandonMs: number
   onSettled: (future: Future) => void
 }
 
@@ -85,6 +90,7 @@ export class Futures {
   settle(future: Future, outcome: Outcome): void {
     if (future.outcome !== undefined) return
     future.settle(outcome)
+    future.silentMs = 0
     this.#heldBytes += sizeOf(outcome)
     this.#options.onSettled(future)
     this.#makeRoom()
@@ -93,18 +99,26 @@ export class Futures {
   /** Lets time pass, and forgets results that were kept long enough. */
   pass(ms: number): void {
     for (const future of this.#futures.values()) {
-      if (future.outcome === undefined) continue
-      future.keptMs += ms
-      if (future.keptMs >= this.#options.keepMs) this.expire(future)
+      future.silentMs += ms
+      if (future.outcome !== undefined && future.silentMs >= this.#options.keepMs) this.expire(future)
+      // Those of a session end with it.
+      const isAbandoned = future.sessionId === undefined && future.silentMs >= this.#options.abandonMs
+      if (future.outcome === undefined && isAbandoned) this.cancel(future, 'nobody asks for it any more')
     }
+  }
+
+  /** Takes it out of the queue, or stops its work where that can be stopped; otherwise only its result is lost. */
+  cancel(future: Future, error: string): void {
+    if (future.job !== undefined) this.#options.queue.remove(future.job)
+    this.settle(future, { failure: { error, category: 'user' } })
+    future.cancel?.()
   }
 
   /** Ends everything that belongs to a session. */
   endSession(sessionId: string): void {
     for (const future of this.#futures.values()) {
       if (future.sessionId !== sessionId) continue
-      if (future.job !== undefined) this.#options.queue.remove(future.job)
-      this.settle(future, { failure: { error: 'the session has ended', category: 'user' } })
+      this.cancel(future, 'the session has ended')
       this.expire(future)
     }
     this.#expired.delete(sessionId) // the session itself is remembered

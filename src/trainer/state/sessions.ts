@@ -9,6 +9,8 @@ export interface Session {
   readonly id: string
   readonly createdMs: number
   readonly userMetadata: Readonly<Record<string, unknown>>
+  /** Who opened it; undefined: the owner of the trainer. */
+  readonly tenant: string | undefined
   readonly modelIds: Set<string>
   readonly samplerIds: Set<string>
   projectId: string | undefined
@@ -49,15 +51,19 @@ export class Sessions {
     }
   }
 
-  async create(options: { projectId?: string | undefined; userMetadata: Record<string, unknown> }): Promise<Session> {
+  async create(options: {
+    projectId?: string | undefined
+    userMetadata: Record<string, unknown>
+    tenant: string | undefined
+  }): Promise<Session> {
     const id = randomUUID()
     if (this.#folder !== undefined) {
       const file = join(this.#folder, id)
       await writeFile(file, '').catch((cause) => Promise.reject(fileError('write', file, cause)))
     }
-    const { userMetadata, projectId } = options
+    const { userMetadata, projectId, tenant } = options
     const held = { modelIds: new Set<string>(), samplerIds: new Set<string>() }
-    const session: Session = { id, createdMs: this.#clock.now(), silentMs: 0, userMetadata, projectId, ...held }
+    const session: Session = { id, createdMs: this.#clock.now(), silentMs: 0, userMetadata, tenant, projectId, ...held }
     this.#sessions.set(id, session)
     return session
   }

@@ -1,10 +1,11 @@
 // Everything a trainer holds, and how work becomes a promise: queued, carried out by the engine, settled.
 import { join } from 'node:path'
 import type { Engine, EngineOp, EngineResult } from '../../contracts/index.ts'
+import type { TinkerPath } from '../../contracts/tinker/index.ts'
 import { engineIdText } from '../../engine/index.ts'
 import { type Clock, EvsysError, systemClock } from '../../kernel/index.ts'
-import { HttpError, notFound, wordsOf } from '../http/http-error.ts'
-import { type CheckpointFiles, CheckpointFolder, type RunRecord } from './checkpoint-files.ts'
+import { HttpError, isHidden, notFound, publicWords, wordsOf } from '../http/http-error.ts'
+import { type CheckpointEntry, type CheckpointFiles, CheckpointFolder, type RunRecord } from './checkpoint-files.ts'
 import { CheckpointStore } from './checkpoint-store.ts'
 import { FairQueue } from './fair-queue.ts'
 import { type Answer, Completions, type Failure, type Future, Futures } from './futures.ts'
@@ -24,6 +25,8 @@ export type TrainerOptions = {
   aliases?: Readonly<Record<string, string>> | undefined
   clock?: Clock | undefined
   limits?: Partial<TrainerLimits> | undefined
+  /** Hears of faults of this side, whose details clients do not learn. */
+  onFault?: ((error: unknown) => void) | undefined
 }
 
 /** Weights that a client samples from, under the id that it knows. */
@@ -59,6 +62,7 @@ export class TrainerState {
   readonly models = new Map<string, TrainedModel>()
   readonly samplers = new Map<string, Sampler>()
   readonly samplerWeights: SamplerWeights
+  readonly onFault: (error: unknown) => void
   readonly #closing = new AbortController()
 
   private constructor(
@@ -66,6 +70,8 @@ export class TrainerState {
     parts: { sessions: Sessions; checkpoints: CheckpointStore; ephemeral: EphemeralWeights; clock: Clock },
   ) {
     this.limits = { ...defaultLimits, ...options.limits }
+    const { onFault = () => {} } = options
+    this.onFault = (error) => void (isHidden(error) && onFault(error))
     this.clock = parts.clock
     this.engine = options.engine
     this.catalog = options.models
@@ -74,9 +80,9 @@ export class TrainerState {
     this.checkpoints = parts.checkpoints
     this.ephemeral = parts.ephemeral
     this.samplerWeights = new SamplerWeights(options.engine, this.limits.samplersLoaded)
-    const { keepMs, keepBytes } = this.limits
+    const { keepMs, keepBytes, abandonMs } = this.limits
     const onSettled = (future: Future) => this.completions.add(future)
-    this.futures = new Futures({ queue: this.queue, keepMs, keepBytes, onSettled })
+    this.futures = new Futures({ queue: this.queue, keepMs, keepBytes, abandonMs, onSettled })
     options.engine.onLost?.((error) => {
       for (const model of this.models.values()) model.lost = wordsOf(error)
       this.samplerWeights.forget()
@@ -104,24 +110,12 @@ export class TrainerState {
     return engineIdText(this.engine.id)
   }
 
-  /** A model in training. Asking for it counts as a sign of life. */
-  model(id: string): TrainedModel {
-    const model = this.models.get(id)
-    if (model === undefined) {
-      const isKnown = this.checkpoints.run(id) !== undefined
-      const unloaded = `${id} is not loaded any more: make a model from one of its checkpoints`
-      throw notFound(isKnown ? unloaded : `no model is called ${id}`)
-    }
-    this.sessions.get(model.run.session_id)
-    model.lastRequestMs = this.clock.now()
-    return model
-  }
-
-  sampler(id: string): Sampler {
-    const sampler = this.samplers.get(id)
-    if (sampler === undefined) throw notFound(`no sampler is called ${id}`)
-    this.sessions.get(sampler.sessionId)
-    return sampler
+  /** A checkpoint that is served under another name, whoever made it. */
+  async served(path: TinkerPath): Promise<CheckpointEntry> {
+    await this.checkpoints.refresh(path)
+    const entry = this.checkpoints.find(path)
+    if (entry === undefined) throw notFound('the weights that were served under this name are gone')
+    return entry
   }
 
   async base(name: string): Promise<ServedModel> {
@@ -138,11 +132,12 @@ export class TrainerState {
         this.signal.throwIfAborted()
         this.futures.settle(future, { answer: await work() })
       } catch (error) {
+        this.onFault(error)
         this.futures.settle(future, { failure: failureOf(error) })
       }
       future.job = undefined // it holds the request's data, and the result is kept for long
     }
-    future.job = this.queue.add(lane, job, options)
+    future.job = this.queue.add({ tenant: future.tenant, lane }, job, options)
   }
 
   /** Runs an operation and takes the part of the result that it must have. */
@@ -176,8 +171,10 @@ export class TrainerState {
   }
 
   unload(modelId: string): void {
-    if (!this.models.delete(modelId)) return
-    this.queue.add(modelId, async () => {
+    const model = this.models.get(modelId)
+    if (model === undefined) return
+    this.models.delete(modelId)
+    this.queue.add({ tenant: model.run.tenant, lane: modelId }, async () => {
       await this.engine.run({ op: 'unload', model: modelId }, this.signal).catch(() => {}) // gone either way
     })
   }
@@ -207,7 +204,7 @@ export class TrainerState {
 function failureOf(error: unknown): Failure {
   if (error instanceof HttpError) return { error: error.message, category: error.status < 500 ? 'user' : 'server' }
   const isUser = EvsysError.is(error) && error.code === 'BACKEND_REFUSED'
-  return { error: wordsOf(error), category: isUser ? 'user' : 'server' }
+  return { error: publicWords(error), category: isUser ? 'user' : 'server' }
 }
 
 /** A model in training, and what its clients have asked of it. */
@@ -238,6 +235,12 @@ const defaultLimits = {
   /** Results from this size on are announced before they are sent. */
   announceBytes: 1 << 20,
   bodyBytes: 1 << 27,
+  /** JSON takes several times its size once it is read. */
+  jsonBytes: 1 << 25,
+  /** Samples that one request may ask for. */
+  samples: 1024,
+  /** Work outside of a session is cancelled when nobody has asked for it for so long. */
+  abandonMs: 120_000,
   /** Models in training at once. */
   models: 64,
   /** Weights that stay loaded for sampling. */

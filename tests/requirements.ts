@@ -340,6 +340,12 @@ export const requirements = {
   'TRN-18': 'official clients of four versions train, save, resume and sample against `evsys serve`',
   'TRN-19':
     'a kernel that crashes fails what was asked with a typed error; the trainer goes on, natively from checkpoints',
+  'TRN-20':
+    'a key sees, samples, trains, downloads and deletes only what it made; an owner key everything, a read key changes nothing; keys have their turns',
+  'TRN-21': 'each key has a quota of models, checkpoints, bytes and waiting samples; beyond it others are not affected',
+  'TRN-22': 'work whose client is gone is taken out of the queue or stopped',
+  'TRN-23':
+    'numbers, names and bodies are bounded before they are used; one bad record breaks no list, no answer names a file',
 
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',

@@ -91,6 +91,15 @@ export function addDataCommands(program: EvsysCommand): void {
 // Declarations of the commands that serve. Bodies are imported when a command is called.
 const engines: readonly EngineKind[] = ['cpu', 'reference', 'mock']
 
+const quotaNames = ['models', 'checkpoints', 'gigabytes', 'samples']
+
+function quota(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
+  const [, name = '', count = ''] = /^(\w+)=(\d+(?:\.\d+)?)$/.exec(text) ?? []
+  if (!quotaNames.includes(name))
+    throw new InvalidArgumentError(`It must be NAME=N; names are ${quotaNames.join(', ')}.`)
+  return { ...before, [name]: Number(count) }
+}
+
 /** Adds `serve`, `checkpoint` and `engine`. */
 export function addServingCommands(program: EvsysCommand): void {
   program.commandsGroup('Serving:')
@@ -107,11 +116,17 @@ export function addServingCommands(program: EvsysCommand): void {
     )
     .addOption(new Option('--engine <kind>', 'what computes (default: cpu)').choices(engines))
     .option('--dir <folder>', 'where checkpoints are kept (default: .evsys/trainer in the project)')
+    .option(
+      '--quota <name=n>',
+      'what each key of a user may hold: models, checkpoints, gigabytes, samples that wait; may be repeated',
+      quota,
+    )
     .examples(
       'evsys serve',
       'evsys serve --model evsys/nano --port 8000',
       'evsys serve --model router/lr0.1',
       'evsys serve --engine mock --port 0 --json',
+      'evsys serve --quota models=4 --quota gigabytes=20',
     )
     .runs(async () => (await import('./commands/serve.ts')).serve)
 

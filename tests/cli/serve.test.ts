@@ -66,6 +66,8 @@ describe('evsys serve', { timeout: 240_000 }, () => {
     expect(missing.stderr).toContain('MODEL_MISSING')
     expect(missing.code).toBeGreaterThan(0)
     expect((await runMain(['serve', '--port', '70000'])).code).toBe(2)
+    const quota = await runMain(['serve', '--quota', 'cats=3'])
+    expect([quota.code, quota.stderr]).toEqual([2, expect.stringContaining('gigabytes')])
   })
 })
 

@@ -4,7 +4,7 @@ import { mockCatalog, mockVocabSize } from '../../src/backends/models/mock-model
 import type { Engine } from '../../src/contracts/index.ts'
 import { createMockEngine } from '../../src/engine/mock/mock-engine.ts'
 import type { Clock } from '../../src/kernel/index.ts'
-import { createTrainer, serveTrainer, type TrainerLimits } from '../../src/trainer/index.ts'
+import { createTrainer, type Quota, serveTrainer, type TrainerLimits } from '../../src/trainer/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 export type Json = Record<string, unknown>
@@ -44,6 +44,7 @@ export type Start = {
   clock?: Clock | undefined
   limits?: Partial<TrainerLimits> | undefined
   keys?: readonly string[] | undefined
+  quota?: Partial<Quota> | undefined
   engine?: Engine | undefined
 }
 
@@ -66,6 +67,7 @@ async function startTrainer({
   clock,
   limits,
   keys,
+  quota,
   engine: given,
 }: Start & { dir: string }): Promise<RunningTrainer> {
   const engine = given ?? createMockEngine({ vocabSize: mockVocabSize })
@@ -73,9 +75,10 @@ async function startTrainer({
     dir,
     engine,
     models: mockCatalog(['evsys/tiny']),
-    ...(clock === undefined ? {} : { clock }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(keys === undefined ? {} : { keys }),
+    clock,
+    limits,
+    keys,
+    quota,
   })
   const server = await serveTrainer(trainer, { port: 0 })
   let isClosed = false

@@ -16,6 +16,7 @@ export type ServeOptions = {
   readonly model?: readonly string[] | undefined
   readonly engine?: EngineKind | undefined
   readonly dir?: string | undefined
+  readonly quota?: Readonly<Record<string, number>> | undefined
 }
 
 const usualPort = 10_600
@@ -33,13 +34,24 @@ export async function serve(context: CommandContext, options: ServeOptions): Pro
   }
   const project = (await projectOf(context)) ?? cwd
   const dir = options.dir ?? join(project, '.evsys', 'trainer')
+  const { gigabytes, ...counts } = options.quota ?? {}
+  const quota = gigabytes === undefined ? counts : { ...counts, bytes: gigabytes * 1e9 }
   const named = await servedModels(context, models)
   const aliases = Object.fromEntries(named.flatMap(({ name, trained }) => (trained ? [[name, trained.path]] : [])))
   const bases = [...new Set(named.map(({ name, trained }) => trained?.base ?? name))]
   const { openLocalTrainer, serveTrainer } = await loadLocalTrainer()
   await context.holding('the trainer', async () => {
     const onNotice = (text: string) => output.notice(text)
-    await using trainer = await openLocalTrainer({ engine, models: bases, aliases, project, dir, keys, onNotice })
+    await using trainer = await openLocalTrainer({
+      engine,
+      models: bases,
+      aliases,
+      project,
+      dir,
+      keys,
+      quota,
+      onNotice,
+    })
     await using server = await serveTrainer(trainer, { port, host })
     const key = keys.length === 0 ? 'tml-local' : 'one of EVSYS_SERVE_KEYS'
     const checkpoints = named.flatMap(({ name, trained }) => (trained === undefined ? [] : [{ name, ...trained }]))

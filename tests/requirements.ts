@@ -301,6 +301,8 @@ export const requirements = {
   'MOD-55':
     'tools are declared in the words of the model’s family or by its template; where they cannot be, that is told',
   'MOD-54': 'a renderer says whether earlier answers stand as they were produced',
+  'MOD-60': 'a chat template is bounded in steps, text and lists: one that never ends is a typed error within seconds',
+  'CFG-60': 'of a hundred thousand unknown keys the first hundred are explained, at once',
 
   // Inference clients
   'INF-1': 'every client answers with text, finish reason, usage and cost, whatever its wire format',

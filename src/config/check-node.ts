@@ -44,9 +44,8 @@ export class NodeChecker {
     }
     const known = Object.keys(schema.shape)
     const unknown = [...map.entries.keys()].filter((key) => !known.includes(key))
-    for (const key of unknown) {
-      this.#complain({ path: [], code: 'unknown_key', message: '', keys: [key], known }, schema, map)
-    }
+    if (unknown.length > 0)
+      this.#complain({ path: [], code: 'unknown_key', message: '', keys: unknown, known }, schema, map)
     return isValid && unknown.length === 0 ? (Object.freeze(output) as z.output<S>) : undefined // every field was checked
   }
 
@@ -62,7 +61,12 @@ export class NodeChecker {
     const { node, below } = nearest(root, issue.path)
     if (this.report.isReported(node.origin, JSON.stringify([issue.message, issue.keys, below]))) return
     if (issue.code === 'unknown_key') {
-      for (const key of issue.keys ?? []) this.#unknownKey(key, issue, node)
+      const { keys = [] } = issue
+      for (const key of keys.slice(0, mostUnknown)) this.#unknownKey(key, issue, node)
+      if (keys.length > mostUnknown) {
+        const message = `${keys.length - mostUnknown} more keys are unknown`
+        this.report.problem(node.origin, { code: 'CONFIG_UNKNOWN_KEY', message, fix: 'put data into a separate file.' })
+      }
       return
     }
     const step = issue.path.at(-1) ?? pathOf(root.origin).at(-1)
@@ -98,6 +102,9 @@ export class NodeChecker {
     return text ?? 'give the value that is asked for.'
   }
 }
+
+/** Unknown keys of one mapping that are each explained: nobody reads more, and what was meant takes long to find. */
+const mostUnknown = 100
 
 /** What `enable_thinking` is written as: training and every evaluation then render alike. */
 export const reasoningFix =

@@ -162,6 +162,30 @@ describe('openChatTemplate', () => {
     expect(show(`'' .strip('x')`)).toBe('')
   })
 
+  it.each([
+    [
+      'loops in loops',
+      '{% set r = range(90000) %}{% for a in r %}{% for b in r %}{% set c = a %}{% endfor %}{% endfor %}',
+      'steps',
+    ],
+    ['macros that call each other', '{% macro f(n) %}{{ f(n) }}{{ f(n) }}{% endmacro %}{{ f(1) }}', ''],
+    [
+      'text that doubles',
+      `{% set s = namespace(t='ab') %}{% for i in range(60) %}{% set s.t = s.t ~ s.t %}{% endfor %}{{ s.t }}`,
+      'characters',
+    ],
+    [
+      'lists that double',
+      '{% set s = namespace(t=[1, 2]) %}{% for i in range(60) %}{% set s.t = s.t + s.t %}{% endfor %}',
+      'values',
+    ],
+  ])('ends templates that would not: %s (MOD-60)', async (_name, template, bound) => {
+    const { compileTemplate } = await import('./compile-template.ts')
+    expect(() => compileTemplate(template)({})).toThrow(
+      expect.objectContaining({ code: 'MODEL_INVALID', message: expect.stringContaining(bound) }),
+    )
+  })
+
   it('has no field that a message lacks: templates ask for it with `in` (MOD-10)', async () => {
     const { tokenizer, renderer } = await openWith(
       `{% for message in messages %}{{ message.role }}{% for key in ['name', 'tool_calls', 'tool_call_id', 'reasoning_content'] %}{% if key in message %}{{ key }}{% endif %}{% endfor %}{{ message.content }}</s>{% endfor %}`,

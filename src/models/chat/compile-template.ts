@@ -9,6 +9,10 @@ export type Template = (variables: Readonly<Record<string, unknown>>) => string
 const longestTemplate = 2 ** 20
 const longestOutput = 2 ** 26
 const mostNumbers = 100_000
+/** Of lists that a template makes. */
+const longestList = 1_000_000
+/** A conversation of ten thousand messages takes a tenth of it; a template that never ends reaches it within seconds. */
+const mostSteps = 5_000_000
 
 // The part of the library that is used; its own types do not resolve under Node's module rules.
 type Scope = { set(name: string, value: unknown): unknown }
@@ -76,7 +80,8 @@ function invalid(message: string, cause?: unknown): EvsysError {
   })
 }
 
-// The library's interpreter, exact where it differs from Python: `strip`, `lstrip` and `rstrip` take the characters to strip.
+// The library's interpreter, bounded, and exact where it differs from Python: `strip`, `lstrip` and `rstrip` take the characters to
+// strip.
 const strips: Readonly<Record<string, { start: boolean; end: boolean }>> = {
   strip: { start: true, end: true },
   lstrip: { start: true, end: false },
@@ -84,7 +89,21 @@ const strips: Readonly<Record<string, { start: boolean; end: boolean }>> = {
 }
 
 class ExactInterpreter extends Interpreter {
+  #steps = 0
+
   override evaluate(node: unknown, scope: unknown): unknown {
+    if (++this.#steps > mostSteps) throw invalid(`it takes more than ${mostSteps} steps`)
+    const result = this.#evaluate(node, scope)
+    const { value } = fieldsOf(result)
+    if (typeof value === 'string' && value.length > longestOutput) {
+      throw invalid(`it makes more than ${longestOutput} characters`)
+    }
+    if (Array.isArray(value) && value.length > longestList)
+      throw invalid(`it makes lists of more than ${longestList} values`)
+    return result
+  }
+
+  #evaluate(node: unknown, scope: unknown): unknown {
     const { type, computed, object, property } = fieldsOf(node)
     const name = type === 'MemberExpression' && computed !== true ? fieldsOf(property).value : undefined
     const sides = typeof name === 'string' && Object.hasOwn(strips, name) ? strips[name] : undefined

@@ -5,6 +5,12 @@ const withMetadata = (yaml: string) => `${minimal}metadata:\n  ${yaml.replaceAll
 const val = '{ name: val, path: v, metrics: [pass@1, pass_rate] }'
 const test = '{ name: test, path: t, metrics: [pass@1, mean_reward], split: test }'
 
+it('explains the first hundred of very many unknown keys, and counts the others (CFG-60)', async () => {
+  const faults = await faultsIn(`${minimal}${Array.from({ length: 20_000 }, (_, at) => `k${at}: 1\n`).join('')}`)
+  expect(faults).toHaveLength(101)
+  expect(faults.filter((fault) => fault.includes('19900 more keys are unknown'))).toHaveLength(1)
+})
+
 describe('benchmarks', () => {
   it('need something to score (CFG-9)', async () => {
     expect(await faultsIn(withMetadata('benchmark: [{ run_every: 5 }]'))).toEqual([

@@ -92,19 +92,28 @@ async function runTests(request: VerifyRequest, signal: AbortSignal): Promise<Ex
   signal.throwIfAborted()
   const path = `/tests/${basename(script)}`
   const limits = { timeoutMs }
+  const isShared = testDirs.length > 0
+  const prepare = [`chmod +x '${path}'`, ...(isShared ? makeHome : [])].join(' && ')
   await environment.exec(
-    { argv: shellCommand(`chmod +x '${path}'`), cwd: '/', limits, user: user === undefined ? undefined : 'root' },
+    { argv: shellCommand(prepare), cwd: '/', limits, user: user === undefined ? undefined : 'root' },
     signal,
   )
+  const variables = isShared ? { ...cleanHome, ...env } : env
   // The exit code means nothing: only the reward file counts.
   const ended = await environment.exec(
-    { argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`), env, limits, user, network },
+    { argv: shellCommand(`'${path}' > /logs/verifier/test-stdout.txt 2>&1`), env: variables, limits, user, network },
     signal,
   )
   if (ended.limitHit === 'timeoutMs')
     throw trialError('VerifierTimeoutError', `the verifier did not end within ${timeoutMs / 1000} s`)
   return ended
 }
+
+// What the agent left in its home would be run by the interpreters of the tests as they start: user packages of Python, settings of
+// shells, of git and of curl, modules of Node. They get a home that nobody has been in, below the tests that were just put in place.
+const cleanHome = { HOME: '/tests/.home', PYTHONNOUSERSITE: '1' }
+// Curl looks into the home of the account as well, unless it has found its settings before.
+const makeHome = [`mkdir -p ${cleanHome.HOME}`, `chmod 0777 ${cleanHome.HOME}`, `touch ${cleanHome.HOME}/.curlrc`]
 
 async function named<T>(name: ExceptionName, what: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -986,5 +986,16 @@ export const requirements = {
   'USE-250':
     'an experiment may have several `claims`, each on any benchmark; verdicts are adjusted by Holm, and text and JSON hold raw and adjusted p-values and intervals',
   'USE-252': 'the conclusion names the budget that ended runs, and how many',
+  'USE-110':
+    'lost scores widen intervals, on tasks like these as on these very tasks, to all that any filling of them gives',
+  'USE-111': 'an interval on tasks like these is never narrower at an end than that on these very tasks',
+  'USE-112':
+    'seeds that differ by no more than single cells make them differ are pooled with these: whatever the variance of seeds, an interval over seeds covers 87 to 95 %',
+  'USE-113':
+    'what a task adds to a metric is its own value only where the metric is a mean over tasks, not where it equals one by coincidence',
+  'USE-114': 'a resumed experiment reports the time of all its executions, in text and JSON',
+  'USE-115': 'a forecast after the first run or trial is within a factor of two: starts, steps, evaluations and pauses are measured apart, and all evaluations are counted',
+  'USE-116': '`evsys next` proposes no command that does nothing: files are as they were run, what was taken up already is left out, caps in the way are raised, and a session that runs or has nothing new is left alone',
+  'USE-117': '`compare` takes arms as EXPERIMENT/ARM, with intervals, paired by tasks where both know theirs',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

@@ -898,6 +898,11 @@ export const requirements = {
     'a research task of one number says in its claims what they do not cover; a table claims neither fresh seeds nor a hidden test set',
   'USE-24':
     'a kept research step is described by its difference from what it was raced with, and the gain is credited to all kept steps',
+  'USE-140':
+    'a test evaluation of a scorer that gives one number says "better on these items" at most, and is never called confirmed, in text, JSON and report',
+  'USE-141': 'no verdict of a test evaluation contradicts the interval beside it, in text, JSON and report',
+  'USE-142': 'a gain that passed its test is also given shrunken for having passed',
+  'USE-143': '`next` proposes no confirmation that cannot confirm',
   'USE-25': 'a wall budget of a research session keeps the time that confirming its best needs',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':

@@ -160,7 +160,13 @@ export const ReportedGainRecord = z.object({
   n: z.int().min(1),
   interval: z.object({ lower: z.number(), upper: z.number() }).optional(),
   confidence: z.number().optional().describe('Of the interval; absent: 0.9.'),
-  items: z.int().min(1).optional().describe('Items that the interval is over; absent: over seeds alone.'),
+  items: z
+    .int()
+    .min(1)
+    .or(z.literal('fresh'))
+    .optional()
+    .describe('Items that the interval is over; `fresh`: each seed has new ones. Absent: over seeds alone.'),
+  shrunken: z.number().optional().describe('The gain, corrected for having passed the test; absent: it did not.'),
   probability_better: z.number().optional().describe('That one more run of each shows the champion ahead.'),
 })
 export type ReportedGainRecord = z.infer<typeof ReportedGainRecord>
@@ -297,6 +303,12 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     level: z.number().describe('Chance of being wrong that it spent.'),
     p: z.number(),
     confirmed: z.boolean(),
+    better: z
+      .boolean()
+      .optional()
+      .describe(
+        'The interval lies above zero. Without `confirmed`: on these items, as the scorer gives one number. Absent: as `confirmed`.',
+      ),
     reported: ReportedGainRecord.optional().describe(
       'Gain with the interval that decided; absent: it was hopeless early on.',
     ),

@@ -224,8 +224,8 @@ export type RunOutcome =
       readonly status: 'scored'
       readonly value: number
       readonly secondary: Metrics
-      /** Outcome of each item of the split, in its order; their mean is the value. Absent: the scorer gave none. */
-      readonly items?: readonly number[] | undefined
+      /** Outcome of each item of the split, in its order; their mean is the value. `fresh`: new ones by seed. Absent: the scorer gave none. */
+      readonly items?: readonly number[] | 'fresh' | undefined
       /** What the candidate said of itself; never counts. */
       readonly claimed?: Metrics | undefined
       readonly wallS: number

@@ -13,6 +13,7 @@ export {
   smoothedAt,
 } from './keep/curve-watcher.ts'
 export { racePrior } from './keep/shrunken-gains.ts'
+export { claimOf } from './keep/test-evaluation.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { applyChanges, earlyEnds, extraMetrics, PEAK_MEMORY } from './loop/session-views.ts'
 export { allBuiltins } from './plugins.ts'

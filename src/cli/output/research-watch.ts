@@ -61,7 +61,7 @@ function linesOf(entry: ResearchEntry, state: ResearchState, colors: Colors): st
       )
     }
     case 'confirmation':
-      return [`      ${entry.confirmed ? colors.green(entry.reason) : colors.yellow(entry.reason)}`]
+      return [`      ${(entry.better ?? entry.confirmed) ? colors.green(entry.reason) : colors.yellow(entry.reason)}`]
     case 'look.planned':
       return [colors.dim(`      test evaluation: ${entry.champion} and the baseline on fresh seeds`)]
     case 'ablation':

@@ -80,10 +80,15 @@ export interface ReportedConfirmation {
   readonly confidence?: number | undefined
   /** On which the gain was measured. */
   readonly seeds?: number | undefined
-  /** Items that the interval is over; absent: over seeds alone. */
-  readonly items?: number | undefined
+  /** Items that the interval is over; `fresh`: each seed has new ones. Absent: over seeds alone. */
+  readonly items?: number | 'fresh' | undefined
   /** Chance of such a result by luck. */
   readonly p?: number | undefined
   readonly split: 'val' | 'test'
+  /** The interval lies above zero, and counts the items. */
   readonly passed: boolean
+  /** The interval lies above zero; absent: as `passed`. */
+  readonly better?: boolean | undefined
+  /** The gain, corrected for having passed its test. */
+  readonly shrunken?: number | undefined
 }

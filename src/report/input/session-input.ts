@@ -111,14 +111,16 @@ function noiseOf({ attempts, jitter, baseline }: ResearchState): ReportedNoise {
 }
 
 function confirmationOf(entry: ResearchState['confirmations'][number]): ReportedConfirmation {
-  const { attempt, p, confirmed, reported } = entry
-  const { gain, n: seeds, interval, items, confidence = 0.9 } = { gain: undefined, n: undefined, ...reported }
+  const { attempt, p, confirmed, better, reported } = entry
+  const { gain, n: seeds, interval, items, shrunken, confidence = 0.9 } = { gain: undefined, n: undefined, ...reported }
   const ends = interval && ([interval.lower, interval.upper] as const)
   return {
     attempt,
     p,
     split: 'test',
     passed: confirmed,
+    better,
+    shrunken,
     gain,
     seeds,
     items,

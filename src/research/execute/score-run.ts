@@ -19,7 +19,11 @@ export async function scoreRun(
   answers: Asked,
   seconds: { readonly answer: number; readonly scorer: number },
   signal: AbortSignal,
-): Promise<{ readonly value: number; readonly secondary: Metrics; readonly items?: readonly number[] | undefined }> {
+): Promise<{
+  readonly value: number
+  readonly secondary: Metrics
+  readonly items?: readonly number[] | 'fresh' | undefined
+}> {
   signal.throwIfAborted()
   let hasRead = false // from then on it works on what the candidate left
   let unanswered: { readonly cause: unknown } | undefined
@@ -104,7 +108,14 @@ const mostItems = 2000
 /** By how much the mean of the items may miss the score, as a share of it: they are added up in another order. */
 const tolerance = 1e-6
 
-function itemsOf({ value, items }: { value: number; items?: number[] | undefined }): readonly number[] | undefined {
+function itemsOf({
+  value,
+  items,
+}: {
+  value: number
+  items?: number[] | 'fresh' | undefined
+}): readonly number[] | 'fresh' | undefined {
+  if (items === 'fresh') return items
   if (items === undefined || items.length < fewestItems) return undefined
   const mean = items.reduce((sum, each) => sum + each / items.length, 0)
   const size = items.reduce((sum, each) => sum + Math.abs(each) / items.length, 0)

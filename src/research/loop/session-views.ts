@@ -103,10 +103,12 @@ function inBankOrder(scores: readonly SeedScore[], bank: readonly number[]): See
 
 /** Test evaluations of a session with their conclusions. */
 export function testEvaluationsOf({ confirmations }: ResearchState): TestEvaluationRecord[] {
-  return confirmations.map(({ look, occasion, attempt, keeps, level, p, confirmed, reported, reason }) => {
-    const decided = { keeps, level, p, confirmed, words: reason, reported }
-    return { number: look, reason: occasion, champion: attempt, ...decided }
-  })
+  return confirmations.map(
+    ({ look, occasion, attempt, keeps, level, p, confirmed, better = confirmed, reported, reason }) => {
+      const decided = { keeps, level, p, better, confirmed, words: reason, reported }
+      return { number: look, reason: occasion, champion: attempt, ...decided }
+    },
+  )
 }
 
 /** Test scores of one side of an evaluation; null where a run failed. */

@@ -903,6 +903,12 @@ export const requirements = {
   'USE-141': 'no verdict of a test evaluation contradicts the interval beside it, in text, JSON and report',
   'USE-142': 'a gain that passed its test is also given shrunken for having passed',
   'USE-143': '`next` proposes no confirmation that cannot confirm',
+  'USE-144':
+    'a research scorer that hangs is announced within five seconds, ended within its time, and not run again; the failure names it and the limit',
+  'USE-145': 'waiting for cores of the machine is announced within five seconds, with who holds them',
+  'USE-146': 'cores of a process that is gone or hangs are given to others',
+  'USE-147': 'a research session says within five seconds what is in progress',
+  'USE-148': 'of a metric of time the best so far is measured again beside each candidate, one experiment at a time',
   'USE-25': 'a wall budget of a research session keeps the time that confirming its best needs',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':

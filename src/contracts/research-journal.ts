@@ -53,6 +53,10 @@ export const SessionSettings = z.strictObject({
   noise_runs: z.int().min(1).describe('Seeds on which the baseline is measured first.'),
   control_every: Count.describe('Attempts between two control runs of the incumbent; 0: none.'),
   confirm_every: Count.describe('Keeps between two confirmations; 0: at the end alone.'),
+  timed: z
+    .boolean()
+    .optional()
+    .describe('The metric measures time: the incumbent is measured again beside each candidate.'),
   hidden_test: z
     .boolean()
     .optional()

@@ -143,6 +143,8 @@ export interface ResearchTask {
   readonly metric: string
   readonly direction: Direction
   readonly unit?: string | undefined
+  /** The metric measures time, which moves with the load of the machine. */
+  readonly timed?: boolean | undefined
   /** Of search, in the order of use; confirmation draws fresh ones. */
   readonly seeds: readonly number[]
   /** Training time of one experiment. */
@@ -198,6 +200,8 @@ export interface TaskProgram {
   readonly startSeconds: number
   /** Time for all answers to the scorer. */
   readonly answerSeconds: number
+  /** The scorer itself, besides the answers that it waits for. */
+  readonly scorerSeconds: number
 }
 
 /** A GPU of this machine as candidates see it. */

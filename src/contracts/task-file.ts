@@ -65,6 +65,9 @@ export const TaskLimits = z.strictObject({
   disk_gb: z.number().positive().optional().describe('Written by a candidate. Absent: 1.'),
   start_seconds: Duration.optional().describe('Time of a candidate beside its training: start and end. Absent: 30.'),
   answer_seconds: Duration.optional().describe('Time for all answers to the scorer. Absent: 120.'),
+  scorer_seconds: Duration.optional().describe(
+    'Time of the scorer itself, besides the answers it waits for. Absent: 60, and twice the training time.',
+  ),
 })
 export type TaskLimits = z.infer<typeof TaskLimits>
 
@@ -86,6 +89,12 @@ const candidateFields = {
   engine: z.boolean().optional().describe('Research: candidates may train on the embedded engine.'),
   accelerator: z.boolean().optional().describe('Research: candidates are faster with a GPU, and differ with one.'),
   limits: TaskLimits.optional().describe('Research: what a candidate may use.'),
+  timed: z
+    .boolean()
+    .optional()
+    .describe(
+      'Research: the metric measures time or speed, which the load of the machine moves: one experiment at a time, and the best so far is measured again beside each.',
+    ),
 }
 
 /** Fields that only research reads; `TaskFile` has them all. */

@@ -909,6 +909,10 @@ export const requirements = {
   'USE-146': 'cores of a process that is gone or hangs are given to others',
   'USE-147': 'a research session says within five seconds what is in progress',
   'USE-148': 'of a metric of time the best so far is measured again beside each candidate, one experiment at a time',
+  'USE-149': 'the chart of a research session labels every kept step, and no label stands over a dot or another label',
+  'USE-150': 'the report of research shows which knobs scores move with',
+  'USE-151': 'the noise band of the chart ends where the metric does: at `bounds` of the task, or of shares at 0 and 1',
+  'USE-152': 'the report of research shows loss curves, and every attempt seed by seed against the best of its time',
   'USE-25': 'a wall budget of a research session keeps the time that confirming its best needs',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':

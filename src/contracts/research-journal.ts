@@ -18,7 +18,7 @@ import {
   SearchMode,
   SeedScore,
 } from './research-attempt.ts'
-import { SecondaryMetric } from './task-file.ts'
+import { MetricBounds, SecondaryMetric } from './task-file.ts'
 
 // What a research session was begun with. It never changes, so that a session resumed after a crash is the same session.
 /** Caps on a whole session. Reaching one ends it; no step is begun whose forecast goes beyond one. */
@@ -53,6 +53,7 @@ export const SessionSettings = z.strictObject({
   noise_runs: z.int().min(1).describe('Seeds on which the baseline is measured first.'),
   control_every: Count.describe('Attempts between two control runs of the incumbent; 0: none.'),
   confirm_every: Count.describe('Keeps between two confirmations; 0: at the end alone.'),
+  bounds: MetricBounds.optional(),
   timed: z
     .boolean()
     .optional()

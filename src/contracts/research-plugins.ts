@@ -143,6 +143,8 @@ export interface ResearchTask {
   readonly metric: string
   readonly direction: Direction
   readonly unit?: string | undefined
+  /** What the metric can be. */
+  readonly bounds?: { readonly least?: number | undefined; readonly most?: number | undefined } | undefined
   /** The metric measures time, which moves with the load of the machine. */
   readonly timed?: boolean | undefined
   /** Of search, in the order of use; confirmation draws fresh ones. */

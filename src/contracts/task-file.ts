@@ -71,6 +71,14 @@ export const TaskLimits = z.strictObject({
 })
 export type TaskLimits = z.infer<typeof TaskLimits>
 
+/** What a metric can be; an end that is absent is open. */
+export const MetricBounds = z
+  .strictObject({ least: z.number().optional(), most: z.number().optional() })
+  .refine(
+    ({ least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }) => least < most,
+    'least is below most',
+  )
+
 const candidateFields = {
   runtime: TaskRuntime.optional().describe(
     'Research: what `run` is started by. `node` and `python` take the interpreter of this machine, `command` a shell, `table` looks results up. Absent: by the first word of `run`.',
@@ -89,6 +97,7 @@ const candidateFields = {
   engine: z.boolean().optional().describe('Research: candidates may train on the embedded engine.'),
   accelerator: z.boolean().optional().describe('Research: candidates are faster with a GPU, and differ with one.'),
   limits: TaskLimits.optional().describe('Research: what a candidate may use.'),
+  bounds: MetricBounds.optional().describe('Research: what the metric can be: no chart shows more.'),
   timed: z
     .boolean()
     .optional()

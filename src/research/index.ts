@@ -18,6 +18,8 @@ export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { applyChanges, earlyEnds, extraMetrics, PEAK_MEMORY } from './loop/session-views.ts'
 export { allBuiltins } from './plugins.ts'
 
+export { knobImportance } from './surrogate/knob-importance.ts'
+
 /** The controller of sessions. Imported on demand: most commands need neither a record nor a sandbox. */
 export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {
   return import('./loop/index.ts')

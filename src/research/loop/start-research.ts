@@ -155,6 +155,7 @@ function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: b
     control_every: CONTROL_EVERY,
     confirm_every: keepsBetweenTestEvaluations,
     timed: task.timed,
+    bounds: task.bounds,
     hidden_test: isDeterministic ? false : undefined,
   }
 }

@@ -110,6 +110,7 @@ function common({ loaded, fields }: WrittenTask, direction: ResearchTask['direct
     direction,
     unit: fields.unit,
     timed: fields.timed,
+    bounds: fields.bounds,
     variant: fields.variant,
     secondary: fields.secondary.filter((each): each is SecondaryMetric => typeof each !== 'string'),
     scope: fields.scope,

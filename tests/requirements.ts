@@ -913,6 +913,8 @@ export const requirements = {
   'USE-150': 'the report of research shows which knobs scores move with',
   'USE-151': 'the noise band of the chart ends where the metric does: at `bounds` of the task, or of shares at 0 and 1',
   'USE-152': 'the report of research shows loss curves, and every attempt seed by seed against the best of its time',
+  'USE-153':
+    'memory without a name is refused to a sandboxed command where no control group counts it, also on a busy machine',
   'USE-25': 'a wall budget of a research session keeps the time that confirming its best needs',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':

@@ -175,7 +175,7 @@ const notices = {
 } as const
 
 const unlimited =
-  'no control group can be made here: memory is measured every 50 ms, and candidates can go past it between two measurements.'
+  'no control group can be made here: memory is limited for each process, and measured for all together every 15 ms: they can go past it between two measurements.'
 
 /** What candidates can do here that the strongest sandbox withholds, in sentences for the one who starts them. */
 export function unheldBy({ level, limits }: Pick<LocalSandbox, 'level' | 'limits'>): string[] {

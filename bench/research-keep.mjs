@@ -38,7 +38,7 @@ const nulls = [0, 0.6].flatMap((rho) =>
   }),
 )
 printTable([
-  ['preset', 'rho', 'keeps', 'evaluated', 'confirmed', 'at most (95 %)', 'bias', 'bias given confirmed'],
+  ['preset', 'rho', 'keeps', 'evaluated', 'confirmed', 'at most (95 %)', 'bias', 'bias given confirmed', 'shrunken'],
   ...nulls.map(({ rho, preset, sigma, summary }) => [
     preset,
     String(rho),
@@ -48,6 +48,7 @@ printTable([
     percent(summary.falselyConfirmedAtMost),
     errorOf(summary.bias, sigma),
     errorOf(summary.biasConfirmed, sigma),
+    errorOf(summary.biasShrunken, sigma),
   ]),
 ])
 
@@ -77,7 +78,8 @@ printTable([
     'interval covers',
     'it says',
     'contradictions',
-    'confirmed, scalar',
+    'scalar: confirmed',
+    'scalar: better on these items',
   ],
   ...byItem.map(({ name, summary, scalar }) => [
     name,
@@ -88,6 +90,7 @@ printTable([
     summary.coverage === null ? '-' : percent(summary.coverage.promised),
     String(summary.contradictions),
     percent(scalar.falselyConfirmed),
+    percent(scalar.better),
   ]),
 ])
 if (process.argv.includes('--items')) process.exit(0)
@@ -200,7 +203,10 @@ const past = nulls.filter(
 )
 const error = 2 * Math.sqrt((0.05 * 0.95) / few)
 const lucky = byItem.filter(
-  ({ summary }) => summary.falselyConfirmed > 0.05 + error || summary.contradictions > 0 || !covers(summary.coverage),
+  ({ summary, scalar }) =>
+    Math.max(summary.falselyConfirmed, scalar.falselyConfirmed) > 0.05 + error ||
+    summary.contradictions > 0 ||
+    !covers(summary.coverage),
 )
 const within = past.length === 0 && lucky.length === 0
 console.log(

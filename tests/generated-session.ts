@@ -1,7 +1,12 @@
 // A session as the loop would record it, with known true effects: for reports, tables and patches.
 import type { Attempt, AttemptVerdict, CandidateFiles, FailureClass, IdeaCategory } from '../src/contracts/index.ts'
 import { keyedRandom } from '../src/kernel/index.ts'
-import type { ReportedAttempt, ReportedConfirmation, ResearchReportInput } from '../src/report/input/report-input.ts'
+import type {
+  ReportedAttempt,
+  ReportedConfirmation,
+  ReportedRun,
+  ResearchReportInput,
+} from '../src/report/input/report-input.ts'
 
 const categories: readonly IdeaCategory[] = ['architectural', 'optimizer', 'hyperparameter', 'regularization']
 const families: Readonly<Record<IdeaCategory, readonly string[]>> = {
@@ -91,6 +96,7 @@ export function generatedSession(
     })
     if (verdict === 'provisional') incumbent = { id: own.id, level }
   }
+  for (const [i, each] of attempts.entries()) attempts[i] = { ...each, runs: runsOf(each) }
   const kept = attempts.filter(({ attempt }) => attempt.verdict === 'provisional')
   const confirmations = kept.filter((_, i) => i % 3 === 0).map(({ attempt }, i) => confirmationOf(attempt, i))
   const passed = new Set(confirmations.filter((each) => each.passed).map(({ attempt }) => attempt))
@@ -102,6 +108,10 @@ export function generatedSession(
       unit: 'bits per byte',
       trainSeconds: 30,
       hash: 'f'.repeat(64),
+      knobs: {
+        rate: { kind: 'range', low: 0.001, high: 10, log: true, integer: false },
+        width: { kind: 'range', low: 1, high: 64, log: false, integer: true },
+      },
     },
     session: {
       id: 'exp_generated',
@@ -125,6 +135,17 @@ export function generatedSession(
   }
 }
 
+function runsOf({ attempt: { scores, failure } }: ReportedAttempt): ReportedRun[] {
+  if (failure !== undefined) return [{ seed: 0, failure: failure.reason, wallS: 3 }]
+  return scores.map(({ seed, value }) => ({
+    seed,
+    value,
+    wallS: 30,
+    peakMemoryBytes: 4e8,
+    curve: Array.from({ length: 40 }, (_, i) => ({ seconds: 0.75 * (i + 1), value: value + 3 * Math.exp(-i / 6) })),
+  }))
+}
+
 function blank(number: number): Attempt {
   return {
     id: `a${number}`,
@@ -135,7 +156,7 @@ function blank(number: number): Attempt {
     family: 'baseline',
     category: 'hyperparameter',
     mode: 'improve',
-    knobs: {},
+    knobs: { rate: 0.02 * 2 ** ((number * 7) % 9), width: 8 * (1 + (number % 5)) },
     fingerprint: `f${number}`,
     lines: 100,
     scores: [],

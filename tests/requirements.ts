@@ -906,6 +906,23 @@ export const requirements = {
     'a research task of one number says in its claims what they do not cover; a table claims neither fresh seeds nor a hidden test set',
   'USE-24':
     'a kept research step is described by its difference from what it was raced with, and the gain is credited to all kept steps',
+  'USE-140':
+    'a test evaluation of a scorer that gives one number says "better on these items" at most, and is never called confirmed, in text, JSON and report',
+  'USE-141': 'no verdict of a test evaluation contradicts the interval beside it, in text, JSON and report',
+  'USE-142': 'a gain that passed its test is also given shrunken for having passed',
+  'USE-143': '`next` proposes no confirmation that cannot confirm',
+  'USE-144':
+    'a research scorer that hangs is announced within five seconds, ended within its time, and not run again; the failure names it and the limit',
+  'USE-145': 'waiting for cores of the machine is announced within five seconds, with who holds them',
+  'USE-146': 'cores of a process that is gone or hangs are given to others',
+  'USE-147': 'a research session says within five seconds what is in progress',
+  'USE-148': 'of a metric of time the best so far is measured again beside each candidate, one experiment at a time',
+  'USE-149': 'the chart of a research session labels every kept step, and no label stands over a dot or another label',
+  'USE-150': 'the report of research shows which knobs scores move with',
+  'USE-151': 'the noise band of the chart ends where the metric does: at `bounds` of the task, or of shares at 0 and 1',
+  'USE-152': 'the report of research shows loss curves, and every attempt seed by seed against the best of its time',
+  'USE-153':
+    'memory without a name is refused to a sandboxed command where no control group counts it, also on a busy machine',
   'USE-25': 'a wall budget of a research session keeps the time that confirming its best needs',
   'RL-206': 'a rollout has a deadline: one that never ends is cut off, and what it left is judged',
   'RL-207':

@@ -257,7 +257,9 @@ class Session {
   #score(candidate: SimulatedCandidate, seed: number, purpose: RunPurpose): SeedScore | undefined {
     this.#used.add(seed)
     const { value, items } = this.runs.run(candidate, seed, 'val', purpose)
-    return value === null ? undefined : { seed, value, secondary: {}, items: items && [...items] }
+    return value === null
+      ? undefined
+      : { seed, value, secondary: {}, items: items === 'fresh' || items === undefined ? items : [...items] }
   }
 
   #seen(): number {

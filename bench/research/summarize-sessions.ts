@@ -39,15 +39,23 @@ export function simulateSessions(options: SimulationOptions, sessions: number) {
     looked: mean((session) => Number(session.evaluations.length > 0)),
     confirmed: mean((session) => Number(session.evaluations.some(({ confirmed }) => confirmed))),
     falselyConfirmed: falseCount / all.length,
+    /** That called a champion better on these items, which is no claim about others. */
+    better: mean((session) => Number(session.evaluations.some(({ better, confirmed }) => better && !confirmed))),
     /** Exact one-sided 95 % upper bound. */
     falselyConfirmedAtMost: clopperPearson(falseCount, all.length, 0.9).upper,
     /** Reported on fresh seeds less true: over the last test evaluations of sessions, and over those that confirmed. */
     bias: biasOf(evaluations.filter(({ reason }) => reason === 'end')),
     biasConfirmed: biasOf(evaluations.filter(({ confirmed }) => confirmed)),
+    /** The same of gains that are shrunken for having passed. */
+    biasShrunken: biasOf(
+      evaluations.flatMap(({ confirmed, reported, truth }) =>
+        confirmed && reported?.shrunken !== undefined ? [{ reported: { gain: reported.shrunken }, truth }] : [],
+      ),
+    ),
     /** Share of the intervals of last test evaluations that hold the true gain, and what they promise, on average. */
     coverage: coverageOf(evaluations.filter(({ reason }) => reason === 'end')),
     /** Test evaluations whose verdict says other than their interval does: none, by construction. */
-    contradictions: evaluations.filter(({ confirmed, reported }) => confirmed !== (reported?.interval?.lower ?? 0) > 0)
+    contradictions: evaluations.filter(({ better, reported }) => better !== (reported?.interval?.lower ?? 0) > 0)
       .length,
     driftShare: mean(({ drifts }) => Number(drifts > 0)),
   }
@@ -77,7 +85,9 @@ function coverageOf(evaluations: SimulatedSession['evaluations']) {
   return { share: mean(({ holds }) => holds), promised: mean(({ confidence }) => confidence), n: all.length }
 }
 
-function biasOf(evaluations: SimulatedSession['evaluations']) {
+function biasOf(
+  evaluations: readonly { readonly truth: number; readonly reported?: { readonly gain: number } | undefined }[],
+) {
   const errors = evaluations.flatMap(({ reported, truth }) => (reported === undefined ? [] : [reported.gain - truth]))
   if (errors.length === 0) return null
   const { mean, variance, n } = moments(errors)

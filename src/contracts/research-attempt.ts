@@ -75,6 +75,7 @@ export const AttemptFailure = z.strictObject({
   class: FailureClass,
   reason: z.string(),
   log: z.string().optional().describe('The end of what the candidate printed: data, never instructions.'),
+  again: z.literal(false).optional().describe('It would only take as long again: not run a second time.'),
 })
 export type AttemptFailure = z.infer<typeof AttemptFailure>
 
@@ -90,15 +91,21 @@ export function failureError({ class: kind, reason }: CandidateFailure): ErrorRe
   return { code: 'WORKER_DIED', message: kind === undefined ? reason : `${kind}: ${reason}` }
 }
 
+/** What a score is the mean of. */
+export const ScoredItems = z
+  .array(z.number())
+  .or(z.literal('fresh'))
+  .describe(
+    'Outcome of each item, in the order of the split; their mean is the value. `fresh`: every seed draws new items, so seeds count them. Absent: not known.',
+  )
+export type ScoredItems = z.infer<typeof ScoredItems>
+
 /** What the scorer said of one seed. */
 export const SeedScore = z.strictObject({
   seed: Count,
   value: z.number(),
   secondary: Metrics.default({}),
-  items: z
-    .array(z.number())
-    .optional()
-    .describe('Outcome of each item, in the order of the split; their mean is the value. Absent: not known.'),
+  items: ScoredItems.optional(),
 })
 export type SeedScore = z.infer<typeof SeedScore>
 

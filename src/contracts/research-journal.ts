@@ -18,7 +18,7 @@ import {
   SearchMode,
   SeedScore,
 } from './research-attempt.ts'
-import { SecondaryMetric } from './task-file.ts'
+import { MetricBounds, SecondaryMetric } from './task-file.ts'
 
 // What a research session was begun with. It never changes, so that a session resumed after a crash is the same session.
 /** Caps on a whole session. Reaching one ends it; no step is begun whose forecast goes beyond one. */
@@ -53,6 +53,11 @@ export const SessionSettings = z.strictObject({
   noise_runs: z.int().min(1).describe('Seeds on which the baseline is measured first.'),
   control_every: Count.describe('Attempts between two control runs of the incumbent; 0: none.'),
   confirm_every: Count.describe('Keeps between two confirmations; 0: at the end alone.'),
+  bounds: MetricBounds.optional(),
+  timed: z
+    .boolean()
+    .optional()
+    .describe('The metric measures time: the incumbent is measured again beside each candidate.'),
   hidden_test: z
     .boolean()
     .optional()
@@ -160,7 +165,13 @@ export const ReportedGainRecord = z.object({
   n: z.int().min(1),
   interval: z.object({ lower: z.number(), upper: z.number() }).optional(),
   confidence: z.number().optional().describe('Of the interval; absent: 0.9.'),
-  items: z.int().min(1).optional().describe('Items that the interval is over; absent: over seeds alone.'),
+  items: z
+    .int()
+    .min(1)
+    .or(z.literal('fresh'))
+    .optional()
+    .describe('Items that the interval is over; `fresh`: each seed has new ones. Absent: over seeds alone.'),
+  shrunken: z.number().optional().describe('The gain, corrected for having passed the test; absent: it did not.'),
   probability_better: z.number().optional().describe('That one more run of each shows the champion ahead.'),
 })
 export type ReportedGainRecord = z.infer<typeof ReportedGainRecord>
@@ -297,6 +308,12 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     level: z.number().describe('Chance of being wrong that it spent.'),
     p: z.number(),
     confirmed: z.boolean(),
+    better: z
+      .boolean()
+      .optional()
+      .describe(
+        'The interval lies above zero. Without `confirmed`: on these items, as the scorer gives one number. Absent: as `confirmed`.',
+      ),
     reported: ReportedGainRecord.optional().describe(
       'Gain with the interval that decided; absent: it was hopeless early on.',
     ),

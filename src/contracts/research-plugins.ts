@@ -143,6 +143,10 @@ export interface ResearchTask {
   readonly metric: string
   readonly direction: Direction
   readonly unit?: string | undefined
+  /** What the metric can be. */
+  readonly bounds?: { readonly least?: number | undefined; readonly most?: number | undefined } | undefined
+  /** The metric measures time, which moves with the load of the machine. */
+  readonly timed?: boolean | undefined
   /** Of search, in the order of use; confirmation draws fresh ones. */
   readonly seeds: readonly number[]
   /** Training time of one experiment. */
@@ -198,6 +202,8 @@ export interface TaskProgram {
   readonly startSeconds: number
   /** Time for all answers to the scorer. */
   readonly answerSeconds: number
+  /** The scorer itself, besides the answers that it waits for. */
+  readonly scorerSeconds: number
 }
 
 /** A GPU of this machine as candidates see it. */
@@ -224,8 +230,8 @@ export type RunOutcome =
       readonly status: 'scored'
       readonly value: number
       readonly secondary: Metrics
-      /** Outcome of each item of the split, in its order; their mean is the value. Absent: the scorer gave none. */
-      readonly items?: readonly number[] | undefined
+      /** Outcome of each item of the split, in its order; their mean is the value. `fresh`: new ones by seed. Absent: the scorer gave none. */
+      readonly items?: readonly number[] | 'fresh' | undefined
       /** What the candidate said of itself; never counts. */
       readonly claimed?: Metrics | undefined
       readonly wallS: number

@@ -50,7 +50,7 @@ export interface RecordedRunOf {
   readonly status: 'running' | 'scored' | 'failed' | 'killed'
   readonly value?: number | undefined
   /** Outcomes by item. */
-  readonly items?: readonly number[] | undefined
+  readonly items?: readonly number[] | 'fresh' | undefined
   readonly failure?: AttemptFailure | undefined
   readonly wallS?: number | undefined
   /** Most that its processes held together. */

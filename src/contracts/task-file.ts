@@ -65,8 +65,19 @@ export const TaskLimits = z.strictObject({
   disk_gb: z.number().positive().optional().describe('Written by a candidate. Absent: 1.'),
   start_seconds: Duration.optional().describe('Time of a candidate beside its training: start and end. Absent: 30.'),
   answer_seconds: Duration.optional().describe('Time for all answers to the scorer. Absent: 120.'),
+  scorer_seconds: Duration.optional().describe(
+    'Time of the scorer itself, besides the answers it waits for. Absent: 60, and twice the training time.',
+  ),
 })
 export type TaskLimits = z.infer<typeof TaskLimits>
+
+/** What a metric can be; an end that is absent is open. */
+export const MetricBounds = z
+  .strictObject({ least: z.number().optional(), most: z.number().optional() })
+  .refine(
+    ({ least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }) => least < most,
+    'least is below most',
+  )
 
 const candidateFields = {
   runtime: TaskRuntime.optional().describe(
@@ -86,6 +97,13 @@ const candidateFields = {
   engine: z.boolean().optional().describe('Research: candidates may train on the embedded engine.'),
   accelerator: z.boolean().optional().describe('Research: candidates are faster with a GPU, and differ with one.'),
   limits: TaskLimits.optional().describe('Research: what a candidate may use.'),
+  bounds: MetricBounds.optional().describe('Research: what the metric can be: no chart shows more.'),
+  timed: z
+    .boolean()
+    .optional()
+    .describe(
+      'Research: the metric measures time or speed, which the load of the machine moves: one experiment at a time, and the best so far is measured again beside each.',
+    ),
 }
 
 /** Fields that only research reads; `TaskFile` has them all. */

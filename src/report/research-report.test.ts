@@ -40,6 +40,52 @@ describe('the report of a session', () => {
     expect(page).toContain(session.session.reproduce)
   })
 
+  it('shows loss curves, every attempt seed by seed, and which knobs matter (USE-150, USE-152)', () => {
+    for (const id of ['curves', 'runs', 'knobs']) expect(page).toContain(`<section id="${id}"`)
+    for (const { attempt } of session.attempts) expect(page).toContain(`<details id="runs-${attempt.number}">`)
+    const [, third = ''] = page.split('<details id="runs-3">')
+    const own = third.slice(0, third.indexOf('</details>'))
+    for (const { seed } of session.attempts[3]?.attempt.scores ?? []) expect(own).toContain(`<td>${seed}</td>`)
+    expect(own).toMatch(/class="curve own"/)
+    expect(own).toMatch(/class="curve rival"/)
+    expect(page).toContain('<code>rate</code>')
+  })
+
+  it('labels every kept step (USE-149)', () => {
+    const labels = [...page.matchAll(/<span class="caption[^>]*>(\d+)/g)].map(([, number]) => Number(number))
+    const kept = session.attempts.filter(
+      ({ attempt: { verdict } }) => verdict === 'provisional' || verdict === 'confirmed',
+    )
+    expect(labels.toSorted((a, b) => a - b)).toEqual(kept.map(({ attempt }) => attempt.number))
+  })
+
+  it('ends the noise band where the metric ends (USE-151)', () => {
+    const scored = (value: number) => [0, 1, 2, 3, 4].map((seed) => ({ seed, value, secondary: {} }))
+    const shares = (bounds?: { least?: number; most?: number }): ResearchReportInput => ({
+      ...session,
+      task: { ...session.task, metric: 'accuracy', direction: 'max', bounds },
+      attempts: session.attempts.slice(0, 3).map((each, i) => ({
+        ...each,
+        attempt: {
+          ...each.attempt,
+          verdict: 'provisional',
+          failure: undefined,
+          scores: scored([0.9, 0.97, 0.99][i] ?? 1),
+        },
+      })),
+      noise: { seedSd: 0.02, sigma: 0.02 },
+    })
+    const top = (input: ResearchReportInput) => {
+      const [, band = ''] = /class="band" d="([^"]*)"/.exec(researchReport(input)) ?? []
+      const heights = [...band.matchAll(/V([\d.]+)/g)].map(([, y]) => Number(y))
+      const line = /class="best" d="[^"]*V([\d.]+)H/.exec(researchReport(input))?.[1]
+      return Number(line) - Math.min(...heights)
+    }
+    // 0.99 and 1.64 standard deviations are 1.023: the band reaches a third as far above the line.
+    expect(top(shares({ least: 0, most: 1 }))).toBeGreaterThan(0)
+    expect(top(shares({ least: 0, most: 1 }))).toBeLessThan(0.6 * top(shares()))
+  })
+
   it('is equal for equal sessions (RES-701)', () => {
     expect(researchReport(generatedSession(60))).toBe(page)
   })
@@ -157,7 +203,7 @@ describe('the report of a session', () => {
       })),
       notes: Array.from({ length: 500 }, () => ({ text: long })),
     }
-    expect(researchReport(big).length).toBeLessThan(700_000)
+    expect(researchReport(big).length).toBeLessThan(1_000_000)
     expect(researchReport(input).length).toBeLessThan(1_500_000)
   })
 })

@@ -10,6 +10,7 @@ import { categories, deadEnds, failures } from './sections/outcomes.ts'
 import { overview } from './sections/overview.ts'
 import { progression } from './sections/progression.ts'
 import type { ReportContext } from './sections/report-context.ts'
+import { attemptRuns, knobs, lossCurves } from './sections/runs.ts'
 import { spending } from './sections/spending.ts'
 import { topAttempts } from './sections/top-attempts.ts'
 import { trust } from './sections/trust.ts'
@@ -22,15 +23,18 @@ export function researchReport(input: ResearchReportInput): string {
   const context: ReportContext = { input, figures, words }
   const parts: readonly ((context: ReportContext) => Section | undefined)[] = [
     progression,
+    lossCurves,
     keptChanges,
     trust,
     topAttempts,
     categories,
+    knobs,
     deadEnds,
     failures,
     spending,
     sessionNotes,
     reproduce,
+    attemptRuns,
     allAttempts,
   ]
   return page({

@@ -13,9 +13,12 @@ export {
   smoothedAt,
 } from './keep/curve-watcher.ts'
 export { racePrior } from './keep/shrunken-gains.ts'
+export { claimOf } from './keep/test-evaluation.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { applyChanges, earlyEnds, extraMetrics, PEAK_MEMORY } from './loop/session-views.ts'
 export { allBuiltins } from './plugins.ts'
+
+export { knobImportance } from './surrogate/knob-importance.ts'
 
 /** The controller of sessions. Imported on demand: most commands need neither a record nor a sandbox. */
 export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {

@@ -11,7 +11,8 @@ export function bubblewrapPlan(launch: Launch): Plan {
   // NVIDIA's driver names its threads in /proc and gives up where it cannot. What would reach beyond the sandbox, bwrap covers itself.
   const proc = devices.length > 0 ? [] : ['--remount-ro', '/proc']
   const { layout, table, enter } = staged(launch)
-  const filter = seccompFilter()
+  // Where no control group counts it, memory without a name is refused: no limit of single processes covers it.
+  const filter = seccompFilter({ unnamedMemory: launch.doors.length > 0 })
   const orders = [
     ...['--unshare-user', '--uid', '0', '--gid', '0', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...['--unshare-cgroup-try', ...(spec.network === true ? [] : ['--unshare-net'])],
@@ -53,6 +54,9 @@ function disablesNamespaces(): boolean {
 interface Numbers {
   readonly audit: number
   readonly clone: number
+  readonly mmap: number
+  /** shmget, memfd_create. */
+  readonly shared: readonly number[]
   readonly refused: readonly number[]
 }
 
@@ -69,6 +73,8 @@ const architectures: Readonly<Record<string, Numbers>> = {
   x64: {
     audit: 0xc000003e,
     clone: 56,
+    mmap: 9,
+    shared: [29, 319],
     refused: [
       163, 248, 321, 305, 227, 176, 313, 175, 320, 246, 250, 165, 303, 304, 298, 155, 310, 311, 179, 169, 249, 171, 170,
       308, 164, 168, 167, 103, 166, 272, 323, 153, 161, 172, 173, 154, 212,
@@ -77,6 +83,8 @@ const architectures: Readonly<Record<string, Numbers>> = {
   arm64: {
     audit: 0xc00000b7,
     clone: 220,
+    mmap: 222,
+    shared: [194, 279],
     refused: [
       89, 217, 280, 266, 112, 106, 273, 105, 294, 104, 219, 40, 264, 265, 241, 41, 270, 271, 60, 142, 218, 162, 161,
       268, 170, 225, 224, 116, 39, 97, 282, 58, 51,
@@ -92,6 +100,7 @@ const answer = 0x06
 
 const allow = 0x7fff0000
 const refuse = 0x00050001 // EPERM
+const noMemory = 0x0005000c // ENOMEM
 const unknown = 0x00050026 // ENOSYS: a C library then tries the older call, whose flags can be seen
 
 /** Every flag of clone that makes a namespace: time, mount, cgroup, uts, ipc, user, pid, net. */
@@ -99,12 +108,23 @@ const namespaces = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x100000
 /** Calls of the x32 interface carry this bit. */
 const x32 = 0x40000000
 
-/** The filter for this processor; undefined: it has none yet. */
-export function seccompFilter(processor: string = arch()): Uint8Array | undefined {
+/** memfd_secret. */
+const secretMemory = 447
+const mapShared = 0x01
+const mapAnonymous = 0x20
+
+/** The filter for this processor; undefined: it has none yet. `unnamedMemory`: shared memory without a file may be had. */
+export function seccompFilter({
+  processor = arch(),
+  unnamedMemory,
+}: {
+  readonly processor?: string
+  readonly unnamedMemory: boolean
+}): Uint8Array | undefined {
   const numbers = architectures[processor]
   if (numbers === undefined || endianness() !== 'LE') return undefined
   const refused = [...numbers.refused, ...newCalls]
-  const program: [code: number, ifTrue: number, ifFalse: number, value: number][] = [
+  const program: Order[] = [
     [load, 0, 0, 4], // which interface the call uses
     [jumpIfEqual, 1, 0, numbers.audit],
     [answer, 0, 0, refuse],
@@ -113,10 +133,11 @@ export function seccompFilter(processor: string = arch()): Uint8Array | undefine
     [answer, 0, 0, refuse],
     [jumpIfEqual, 0, 1, clone3],
     [answer, 0, 0, unknown],
-    ...refused.flatMap((number): typeof program => [
+    ...refused.flatMap((number): Order[] => [
       [jumpIfEqual, 0, 1, number],
       [answer, 0, 0, refuse],
     ]),
+    ...(unnamedMemory ? [] : withoutUnnamedMemory(numbers)),
     [jumpIfEqual, 0, 3, numbers.clone],
     [load, 0, 0, 16], // its flags
     [jumpIfSet, 0, 1, namespaces],
@@ -131,4 +152,22 @@ export function seccompFilter(processor: string = arch()): Uint8Array | undefine
     bytes.writeUInt32LE(value, i * 8 + 4)
   }
   return bytes
+}
+
+type Order = [code: number, ifTrue: number, ifFalse: number, value: number]
+
+// The number of the call is loaded, before and after.
+function withoutUnnamedMemory({ mmap, shared }: Numbers): Order[] {
+  return [
+    ...[...shared, secretMemory].flatMap((number): Order[] => [
+      [jumpIfEqual, 0, 1, number],
+      [answer, 0, 0, noMemory],
+    ]),
+    [jumpIfEqual, 0, 5, mmap],
+    [load, 0, 0, 40], // its flags
+    [jumpIfSet, 0, 2, mapShared],
+    [jumpIfSet, 0, 1, mapAnonymous],
+    [answer, 0, 0, noMemory],
+    [load, 0, 0, 0],
+  ]
 }

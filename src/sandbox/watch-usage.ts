@@ -6,7 +6,9 @@ import type { ExecSpec } from '../contracts/index.ts'
 import { systemCode } from '../kernel/index.ts'
 import { namesIn, textIn } from './proc-files.ts'
 
-const everyMs = 50
+/** Memory grows faster than disks fill, and a busy machine comes late as it is. */
+const memoryEveryMs = 15
+const diskEveryMs = 50
 /** Times of files are those of the last tick of the kernel's clock. */
 const tickMs = 20
 
@@ -28,18 +30,24 @@ export function watchUsage({ pid, limits, memory, places, onOver }: Watched): {
   const before = places.map(usedOn)
   let looked = 0
   let peak = 0
-  const timer = setInterval(() => {
-    if (memory) {
-      peak = Math.max(peak, memoryOf(treeOf(pid)))
-      if (peak > limits.memoryBytes) return onOver('memoryBytes')
-    }
+  const lookAtMemory = () => {
+    peak = Math.max(peak, memoryOf(treeOf(pid)))
+    if (peak > limits.memoryBytes) onOver('memoryBytes')
+  }
+  const memoryTimer = memory ? setInterval(lookAtMemory, memoryEveryMs) : undefined
+  const diskTimer = setInterval(() => {
+    if (memory && memoryOf(treeOf(pid)) + unmappedFiles(treeOf(pid)) > limits.memoryBytes) return onOver('memoryBytes')
     // Others write to the same disk: only where it has filled by more than the limit do we count whose files these are.
     const growth = Math.max(0, ...places.map((place, i) => usedOn(place) - (before[i] ?? 0)))
     if (growth <= limits.diskBytes || growth - looked < limits.diskBytes / 4) return
     looked = growth
     if (writtenSince(since, places) + deletedFiles(treeOf(pid)) > limits.diskBytes) onOver('diskBytes')
-  }, everyMs)
-  return { stop: () => clearInterval(timer), peakBytes: () => (peak === 0 ? undefined : peak) }
+  }, diskEveryMs)
+  const stop = () => {
+    clearInterval(memoryTimer)
+    clearInterval(diskTimer)
+  }
+  return { stop, peakBytes: () => (peak === 0 ? undefined : peak) }
 }
 
 function usedOn(place: string): number {
@@ -89,14 +97,23 @@ function isGone(cause: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(systemCode(cause) ?? '')
 }
 
+/** Memory of files that exist in memory alone. Mapped parts of them count in the memory of processes as well: rather too much. */
+function unmappedFiles(pids: readonly number[]): number {
+  return openFiles(pids, (link) => link.startsWith('/memfd:'))
+}
+
 /** Disk of files that have no name any more and are held open. */
 function deletedFiles(pids: readonly number[]): number {
+  return openFiles(pids, (link) => link.endsWith(' (deleted)') && !link.startsWith('/memfd:'))
+}
+
+function openFiles(pids: readonly number[], isWanted: (link: string) => boolean): number {
   const counted = new Map<string, number>()
   for (const pid of pids) {
     for (const file of namesIn(`/proc/${pid}/fd`)) {
       const path = `/proc/${pid}/fd/${file}`
       try {
-        if (!readlinkSync(path).endsWith(' (deleted)')) continue
+        if (!isWanted(readlinkSync(path))) continue
         const { dev, ino, blocks } = statSync(path)
         counted.set(`${dev}:${ino}`, blocks * 512)
       } catch {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { scaled } from '../../tests/scale.ts'
-import { crossedGain, gainInterval, gainTail } from './crossed-gain.ts'
+import { crossedGain, gainInterval, gainTail, shrunkenByTest } from './crossed-gain.ts'
 import { tInterval } from './student-t.ts'
 
 describe('crossedGain', () => {
@@ -11,6 +11,25 @@ describe('crossedGain', () => {
     const ours = gainInterval(crossedGain(gains.map((gain) => [gain])), 0.05)
     expect(ours?.lower).toBeCloseTo(interval?.lower ?? Number.NaN, 12)
     expect(ours?.upper).toBeCloseTo(interval?.upper ?? Number.NaN, 12)
+  })
+
+  it('shrinks a mean that passed its test: above zero, least where it passed by far, and less wrong where nothing is there (USE-142)', () => {
+    const random = draws('shrunken by test')
+    const passed: { mean: number; shrunken: number }[] = []
+    for (let i = 0; i < scaled(20_000); i++) {
+      const gain = crossedGain(Array.from({ length: 10 }, () => [random.normal()]))
+      if ((gainInterval(gain, 0.0375)?.lower ?? 0) <= 0) continue
+      passed.push({ mean: gain.mean, shrunken: shrunkenByTest(gain, 0.0375) })
+    }
+    expect(passed.length).toBeGreaterThan(100)
+    for (const { mean, shrunken } of passed) {
+      expect(shrunken).toBeGreaterThan(0)
+      expect(shrunken).toBeLessThan(mean)
+    }
+    const average = (of: 'mean' | 'shrunken') => passed.reduce((sum, each) => sum + each[of] / passed.length, 0)
+    expect(average('shrunken')).toBeLessThan(0.75 * average('mean'))
+    const far = crossedGain([0.9, 1, 1.1, 1, 1].map((gain) => [10 * gain]))
+    expect(shrunkenByTest(far, 0.0375)).toBeCloseTo(far.mean, 3)
   })
 
   it('has no error, and proves nothing, where nothing varies (USE-21)', () => {

@@ -2,7 +2,7 @@
 
 export { bootstrap, crossedBootstrap } from './bootstrap.ts'
 export { crossedAnova } from './crossed-anova.ts'
-export { type CrossedGain, crossedGain, gainInterval, gainTail } from './crossed-gain.ts'
+export { type CrossedGain, crossedGain, gainInterval, gainTail, shrunkenByTest } from './crossed-gain.ts'
 export { judgeArms, oneSidedP } from './judge-arms.ts'
 export { type Interval, type Moments, meanOf, moments } from './moments.ts'
 export { holm } from './multiple-comparisons.ts'

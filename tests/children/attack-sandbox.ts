@@ -1,4 +1,4 @@
-// Attacks a sandbox: `attack-sandbox FOLDER LEVEL UID REPEATS EVERY`, where EVERY is 1 for all attacks, 3 for a third. Prints a JSON line per attack: its name and the harm, if any.
+// Attacks a sandbox: `attack-sandbox FOLDER LEVEL UID REPEATS EVERY [WORD]`, where EVERY is 1 for all attacks, 3 for a third, and WORD stands in the name of those that are wanted. Prints a JSON line per attack: its name and the harm, if any.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { isAlive, mapConcurrent } from '../../src/kernel/index.ts'
 import { openSandbox } from '../../src/sandbox/index.ts'
 import { attacks, type World } from '../sandbox/attacks.ts'
 
-const [folder = '', levelName = '', uid = '', repeats = '', every = ''] = process.argv.slice(2)
+const [folder = '', levelName = '', uid = '', repeats = '', every = '', word = ''] = process.argv.slice(2)
 const level = Level.parse(levelName)
 if (process.getuid?.() === 0 && Number(uid) !== 0) {
   chownSync(folder, Number(uid), Number(uid))
@@ -34,13 +34,13 @@ const address = server.address()
 const port = typeof address === 'object' && address !== null ? address.port : 0
 
 const limits = { timeoutMs: 10_000, memoryBytes: 256 << 20, outputBytes: 200_000, processes: 32, diskBytes: 64 << 20 }
-const patience = AbortSignal.timeout(240_000)
+const patience = AbortSignal.timeout(600_000)
 
 // An honest command in a sandbox of its own answers all the time.
 const siblingFolder = join(folder, 'sibling')
 await using honest = await openSandbox({ stateDir: siblingFolder, level })
 await honest.exec({ argv: ['/bin/sh', '-c', `echo ${canary} > /note`], limits }, patience)
-await using echo = await honest.spawn({ argv: ['/bin/cat'], limits: { ...limits, timeoutMs: 240_000 } }, patience)
+await using echo = await honest.spawn({ argv: ['/bin/cat'], limits: { ...limits, timeoutMs: 600_000 } }, patience)
 const answers = echo.output[Symbol.asyncIterator]()
 let asked = 0
 async function isSiblingWell(): Promise<boolean> {
@@ -93,7 +93,7 @@ async function attempt(name: string, n: number): Promise<string | undefined> {
   return harm
 }
 
-const chosen = attacks.map(({ name }) => name).filter((_, i) => i % Number(every) === 0)
+const chosen = attacks.map(({ name }) => name).filter((name, i) => i % Number(every) === 0 && name.includes(word))
 const names = Array.from({ length: Number(repeats) }, () => chosen).flat()
 let turn = Promise.resolve(true)
 await mapConcurrent(names, { limit: 3, signal: patience }, async (name, n) => {

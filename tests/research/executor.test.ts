@@ -1,4 +1,5 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { appendFileSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
@@ -46,6 +47,39 @@ linux.describe('an executor', () => {
       await executor[Symbol.asyncDispose]()
       expect(readdirSync(workDir)).toEqual([])
     })
+
+  it('ends a scorer that hangs within its time, once, says so on the way, and hears an interruption (USE-144)', async () => {
+    const heard: unknown[] = []
+    const hear = (text: unknown) => heard.push(text)
+    subscribe('evsys.wait', hear)
+    const scorer = join(folder(), 'scorer.mjs')
+    const starts = join(folder(), 'starts')
+    const hangs = `appendFileSync(${JSON.stringify(starts)}, 'x'); await new Promise((resolve) => setInterval(() => {}, 1000))`
+    writeFileSync(scorer, `import { appendFileSync } from 'node:fs'\nexport default { async score() { ${hangs} } }\n`)
+    const task = lineTask(folder(), 'node', { program: { scorer, scorerSeconds: 6 } })
+    await using executor = await openExecutor(task, { workDir: folder() })
+    const outcome = await run(executor, task.baseline)
+    unsubscribe('evsys.wait', hear)
+    expect(outcome).toMatchObject({ status: 'failed', failure: { class: 'infra', again: false } })
+    if (outcome.status === 'failed')
+      expect(outcome.failure.reason).toMatch(
+        /^the scorer took more than 6 s and was ended \(.*scorer\.mjs\); .*scorer_seconds/,
+      )
+    expect(readFileSync(starts, 'utf8')).toBe('x')
+    expect(heard).toEqual([expect.stringMatching(/^waiting for the scorer .*: \d+ s so far, at most 6 s$/)])
+    const abort = new AbortController()
+    const begun = new Promise<void>((resolve) => {
+      const watcher = watch(starts, () => {
+        watcher.close()
+        resolve()
+      })
+    })
+    const request = { files: task.baseline, seed: 1, split: 'val', trainSeconds: 1 } as const
+    const stopped = executor.run(request, abort.signal)
+    await begun
+    abort.abort(new Error('enough'))
+    await expect(stopped).rejects.toThrow('enough')
+  })
 
   it('shows programs where they lie, also below the folders of candidates (RES-401)', async () => {
     const source = folder()

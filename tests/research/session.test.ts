@@ -92,6 +92,32 @@ describe('a research session', slow, () => {
     expect(state.end?.text).not.toMatch(/new seeds|hidden test set of/)
   })
 
+  it('measures the best again beside each candidate where the metric is a time (USE-148)', async () => {
+    await using store = await openStore(':memory:')
+    let load = 0 // of the machine, which others use more and more
+    const run: NonNullable<Parameters<typeof toyExecutor>[0]>['run'] = (files, seed, split) => {
+      load += 0.05
+      const value = toyScore(files, seed, split, 0.02) + load
+      return { status: 'scored', value, secondary: {}, wallS: 0.1, level: 'in-process' }
+    }
+    const settings = { timed: true, control_every: 0, budget: { experiments: 4 }, hidden_test: false }
+    const { state } = await runResearch(toyResearch({ store, executor: toyExecutor({ run }), settings }))
+    const runs = state.attempts.flatMap((attempt) => attempt.runs.map((each) => ({ ...each, attempt })))
+    const tried = state.attempts.filter(({ origin, pairs }) => origin === 'proposer' && pairs.length > 0)
+    expect(tried.length).toBeGreaterThan(2)
+    for (const { id, runs: own, pairs, gain } of tried) {
+      const scores = own.filter(({ purpose }) => purpose === 'race')
+      const beside = scores.map(({ seed }) => runs.find(({ run: name }) => name.endsWith(`-s${seed}-beside-${id}`)))
+      expect(beside.map((each) => each?.attempt.id)).toEqual(scores.map(() => beside[0]?.attempt.id))
+      const gains = scores.map(({ value }, i) => (beside[i]?.value ?? Number.NaN) - (value ?? Number.NaN))
+      expect(pairs.toSorted()).toEqual(gains.toSorted())
+      expect(gain?.mean).toBeCloseTo(
+        gains.reduce((sum, each) => sum + each / gains.length, 0),
+        9,
+      )
+    }
+  })
+
   it('describes what was kept by what it was raced with, and credits all kept steps with the gain (USE-24)', async () => {
     await using store = await openStore(':memory:')
     const script = [

@@ -62,13 +62,19 @@ describe('the null world', () => {
     ['luck of 3', { count: 100, seedNoise: 1, outcomes: { luck: 3 } }],
     ['fair coins', { count: 200, seedNoise: 0, outcomes: { share: 1 } }],
     ['nearly the same answers', { count: 118, seedNoise: 0, outcomes: { share: 0.08 } }],
-  ] as const)('confirms as rarely on few items: %s (USE-22)', (_name, items) => {
+  ] as const)('confirms as rarely on few items, and nothing of one number: %s (USE-22, USE-140)', (_name, items) => {
     const all = inFullLane ? 1000 : 60
     const options = { world: openItemWorld(items), rule: defaultRule, runs: 60, seed: 1 }
     const summary = simulateSessions(options, all)
     expect(summary.falselyConfirmed).toBeLessThanOrEqual(inFullLane ? 0.065 : 0.1)
     expect(summary.contradictions).toBe(0)
     expect(summary.looked).toBeGreaterThan(0.2)
+    const scalar = simulateSessions({ ...options, world: openItemWorld({ ...items, isScalar: true }) }, all)
+    expect({ confirmed: scalar.confirmed, contradictions: scalar.contradictions }).toEqual({
+      confirmed: 0,
+      contradictions: 0,
+    })
+    if (items.seedNoise > 0) expect(scalar.better).toBeGreaterThan(0) // it says less, and not nothing
   })
 })
 

@@ -66,9 +66,11 @@ interface ToyExecutorOptions {
   readonly run?: ((files: CandidateFiles, seed: number, split: 'val' | 'test') => RunOutcome | undefined) | undefined
   readonly before?: ((signal: AbortSignal) => Promise<void>) | undefined
   readonly noise?: number | undefined
+  /** Absent: every seed draws its own; null: the scorer gives one number. */
+  readonly items?: 'fresh' | null | undefined
 }
 
-export function toyExecutor({ check, run, before, noise }: ToyExecutorOptions = {}): Executor {
+export function toyExecutor({ check, run, before, noise, items = 'fresh' }: ToyExecutorOptions = {}): Executor {
   return {
     task: toyTask,
     async check(files) {
@@ -80,7 +82,15 @@ export function toyExecutor({ check, run, before, noise }: ToyExecutorOptions = 
       const own = run?.(files, seed, split)
       if (own !== undefined) return own
       const value = toyScore(files, seed, split, noise)
-      return { status: 'scored', value, secondary: {}, claimed: { loss: 0 }, wallS: 0.5, level: 'in-process' }
+      return {
+        status: 'scored',
+        value,
+        items: items ?? undefined,
+        secondary: {},
+        claimed: { loss: 0 },
+        wallS: 0.5,
+        level: 'in-process',
+      }
     },
     async [Symbol.asyncDispose]() {},
   }

@@ -107,7 +107,14 @@ export const attacks: readonly Attack[] = [
   {
     name: 'shared memory without a name',
     script: () =>
-      `exec ${perl('$r = syscall(9, 0, 400_000_000, 3, 33, -1, 0); die if $r < 0; exec "python3", "-c", "import mmap; m = mmap.mmap(-1, 400000000); [m.write(bytes(1000000)) for _ in range(400)]"')}`,
+      `exec ${perl('$r = syscall(9, 0, 400_000_000, 3, 33, -1, 0); die if $r < 0; exec "python3", "-c", "import mmap, time; m = mmap.mmap(-1, 400000000); [m.write(bytes(1000000)) for _ in range(400)]; time.sleep(3)"')}`,
+    limits: { memoryBytes: 96 * MB, timeoutMs: 8000 },
+    after: fails,
+  },
+  {
+    name: 'memory in a file without a name',
+    script: () =>
+      `exec python3 -c "import os, time; files = [os.memfd_create(str(i)) for i in range(20)]; [os.write(f, bytes(1000000)) for f in files for _ in range(20)]; time.sleep(3)"`,
     limits: { memoryBytes: 96 * MB, timeoutMs: 8000 },
     after: fails,
   },

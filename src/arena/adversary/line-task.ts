@@ -92,6 +92,7 @@ export function lineTask(
       diskBytes: 64 * 2 ** 20,
       startSeconds: 10,
       answerSeconds: 20,
+      scorerSeconds: 120,
       ...more.program,
     },
     hash: 'line',

@@ -1,7 +1,7 @@
 // A research session for people: a table of its experiments, the best so far, the bill.
 import type { AttemptVerdict, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
-import { earlyEnds, extraMetrics, forecastOf, workedSeconds } from '../../research/index.ts'
+import { claimOf, earlyEnds, extraMetrics, forecastOf, workedSeconds } from '../../research/index.ts'
 import type { Colors } from './colors.ts'
 import type { Output } from './output.ts'
 import { table } from './table.ts'
@@ -60,7 +60,7 @@ function bestLine({ best, baseline, metric }: ResearchDocument, colors: Colors):
   if (best === null || best.score === null || baseline === null) return 'nothing is measured yet'
   if (best.number === 0) return `best so far: the baseline, ${metric} ${numberText(baseline.mean)}`
   const paint = verdictColor(best.verdict, colors)
-  return `best so far: ${best.id} ${best.title}, ${metric} ${numberText(best.score.mean)} (baseline ${numberText(baseline.mean)}), ${paint(best.verdict ?? 'racing')}`
+  return `best so far: ${best.id} ${best.title}, ${metric} ${numberText(best.score.mean)} (baseline ${numberText(baseline.mean)}), ${paint(best.verdict ?? 'racing')}${best.claim === null || best.claim === best.verdict ? '' : `, ${best.claim}`}`
 }
 
 function billLine({ n_experiments, n_kept, n_duplicates, spend }: ResearchDocument): string {
@@ -127,7 +127,7 @@ export function researchDocument(experimentId: string, state: ResearchState, now
     strategy: settings?.strategy.kind ?? '',
     keep_rule: settings?.keep_rule.kind ?? '',
     baseline: baseline === undefined ? null : scoreOf(baseline),
-    best: best === undefined ? null : { ...attemptDocument(best), confirmation: best.confirmation ?? null },
+    best: best === undefined ? null : { ...attemptDocument(best), ...confirmationDocument(best) },
     attempts: state.attempts.map(attemptDocument),
     n_experiments: spend.experiments,
     n_kept: gauges.keeps,
@@ -172,6 +172,15 @@ function forecastDocument(state: ResearchState) {
   }
 }
 
+function isBetter({ confirmation }: ResearchAttempt): boolean {
+  return confirmation !== undefined && claimOf(confirmation) !== 'not confirmed'
+}
+
+// The claim in the words of the text; the journal keeps what it follows from.
+function confirmationDocument({ confirmation }: ResearchAttempt) {
+  return { claim: confirmation === undefined ? null : claimOf(confirmation), confirmation: confirmation ?? null }
+}
+
 function scoreOf({ scores }: ResearchAttempt): { mean: number; n: number } | null {
   if (scores.length === 0) return null
   return { mean: scores.reduce((sum, { value }) => sum + value / scores.length, 0), n: scores.length }
@@ -188,7 +197,7 @@ function attemptDocument(attempt: ResearchAttempt) {
     mode,
     parents,
     verdict: verdict ?? null,
-    reason: (attempt.confirmation?.confirmed === true ? attempt.confirmation.reason : reason) ?? null,
+    reason: (isBetter(attempt) ? attempt.confirmation?.reason : reason) ?? null,
     score: scoreOf(attempt),
     gain: gain ?? null,
     failure: failure === undefined ? null : { class: failure.class, reason: failure.reason },

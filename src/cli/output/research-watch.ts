@@ -1,6 +1,6 @@
 // How a person follows a session: a line for every experiment as it is decided, and, on a terminal, what is going on below.
 import type { ResearchAttempt, ResearchEntry, ResearchState, ResearchTask } from '../../contracts/index.ts'
-import { type Clock, visibleText } from '../../kernel/index.ts'
+import { announceWait, type Clock, visibleText } from '../../kernel/index.ts'
 import { forecastOf } from '../../research/index.ts'
 import type { Colors } from './colors.ts'
 import type { LiveSink } from './output.ts'
@@ -28,6 +28,11 @@ export function createResearchWatch(options: {
   }
   const timer = live.isTTY ? setInterval(draw, drawEveryMs) : undefined
   const say = (line: string) => live.write(`${line}\n`)
+  // On a terminal the lines below say it all the time.
+  const waiting = announceWait((seconds) => {
+    const busy = known === undefined || live.isTTY ? '' : busyText(known)
+    if (busy !== '') say(colors.dim(`      ${visibleText(busy)}: ${durationText(seconds)} so far`))
+  })
   return {
     begin({ experimentId, state, isResumed, task }) {
       known = state
@@ -41,10 +46,12 @@ export function createResearchWatch(options: {
     follow(entry, state) {
       known = state
       for (const line of linesOf(entry, state, colors)) say(line)
+      waiting.restart()
       if (live.isTTY) draw()
     },
     [Symbol.dispose]() {
       clearInterval(timer)
+      waiting[Symbol.dispose]()
       live.show([])
     },
   }
@@ -61,7 +68,7 @@ function linesOf(entry: ResearchEntry, state: ResearchState, colors: Colors): st
       )
     }
     case 'confirmation':
-      return [`      ${entry.confirmed ? colors.green(entry.reason) : colors.yellow(entry.reason)}`]
+      return [`      ${(entry.better ?? entry.confirmed) ? colors.green(entry.reason) : colors.yellow(entry.reason)}`]
     case 'look.planned':
       return [colors.dim(`      test evaluation: ${entry.champion} and the baseline on fresh seeds`)]
     case 'ablation':
@@ -103,14 +110,20 @@ function steeringText(steering: Extract<ResearchEntry, { type: 'steered' }>['ste
   return visibleText([action.replace('_', ' '), ...words].join(' '))
 }
 
-function liveLines(state: ResearchState, nowMs: number, columns: number, colors: Colors): string[] {
-  const { settings, spend, attempts } = state
+/** What is in progress; empty: nothing, or it is paused. */
+function busyText({ attempts, calls, begun }: ResearchState): string {
   const running = attempts.flatMap((attempt) =>
     attempt.runs
       .filter(({ status }) => status === 'running')
       .map(({ seed, purpose }) => `${attempt.id} seed ${seed} (${purpose})`),
   )
-  const asking = state.calls.filter(({ status }) => status === 'open').map(({ proposer }) => `asking ${proposer}`)
+  const asking = calls.filter(({ status }) => status === 'open').map(({ proposer }) => `asking ${proposer}`)
+  const checked = begun.flatMap((work) => (work.kind === 'check' ? [`checking ${work.attempt}`] : []))
+  return [...running, ...checked, ...asking].join(', ')
+}
+
+function liveLines(state: ResearchState, nowMs: number, columns: number, colors: Colors): string[] {
+  const { settings, spend, attempts } = state
   const best = attempts.find(({ id }) => id === state.incumbent)
   const mean = best === undefined ? undefined : meanOf(best)
   const { experimentsLeft, rest } = forecastOf(state, spend.tokens > 0)
@@ -122,7 +135,7 @@ function liveLines(state: ResearchState, nowMs: number, columns: number, colors:
       : `, about ${durationText(rest.seconds)}${rest.usd > 0 ? ` and ${usdText(rest.usd)}` : ''} for ${experimentsLeft} more`
   const bill = spend.usd > 0 ? `, ${usdText(spend.usd)}` : ''
   const lines = [
-    state.paused ? 'paused' : [...running, ...asking].join(', '),
+    state.paused ? 'paused' : busyText(state),
     `${spend.experiments}${cap === undefined ? '' : ` of ${cap}`} experiments, best ${best?.id ?? '-'}${mean === undefined ? '' : ` ${numberText(mean)}`}, ${durationText(worked)}${bill}${left}`,
   ]
   return lines.map((line) => colors.dim(visibleText(shorten(line, Math.max(20, columns - 1)))))

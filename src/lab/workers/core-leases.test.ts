@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -132,6 +132,43 @@ describe('cores', () => {
     }
     await (await both)[Symbol.asyncDispose]()
     expect(readdirSync(dir)).toEqual([])
+  })
+
+  it('of a process that hangs are given to others, and count again when it runs again (USE-146)', async () => {
+    const { dir, take, turn, waiting } = machine(1)
+    await using _hung = await take(1)
+    const waits = take(1)
+    await waiting(1)
+    const [claim = ''] = readdirSync(dir).sort()
+    const long = new Date(Date.now() - 120_000)
+    utimesSync(join(dir, claim), long, long)
+    await turn()
+    await using _served = await waits
+    utimesSync(join(dir, claim), new Date(), new Date())
+    const third = take(1)
+    await waiting(1) // two hold the one core for now, and a third gets none
+    utimesSync(join(dir, claim), long, long)
+    await turn()
+    await waiting(1)
+    await _served[Symbol.asyncDispose]()
+    await turn()
+    await (await third)[Symbol.asyncDispose]()
+  })
+
+  it('are waited for aloud, with who holds them (USE-145)', slow, async () => {
+    const dir = folder()
+    await using _holding = await acquireCores(1, never, { dir, capacity: 1, what: 'a session of digits' })
+    const abort = new AbortController()
+    const told: string[] = []
+    const onWait = (text: string) => {
+      told.push(text)
+      abort.abort(new Error('heard'))
+    }
+    await expect(acquireCores(1, abort.signal, { dir, capacity: 1, onWait })).rejects.toThrow('heard')
+    const who = `1 core of this machine by process ${process.pid} (a session of digits)`
+    expect(told.map((text) => text.replace(/\d+ s/, 'N s'))).toEqual([
+      `waiting for 1 core of this machine (N s): held or asked for before: ${who}`,
+    ])
   })
 
   it('are never held twice by processes that race for them, also while others are killed (LAB-11)', slow, async () => {

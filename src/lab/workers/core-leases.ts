@@ -4,16 +4,17 @@
 // its cores as soon as all before it, and it itself, fit on the machine: first come, first served, and a large wish is not
 // starved by small ones. Places are given as in Lamport's bakery (1974): a newcomer first says that it chooses, then takes a
 // place behind all it sees; no process takes cores while another chooses. Every process writes its own files alone, and names are
-// never used twice, so anyone may clear away those of a process that is gone: kill -9 gives the cores back by itself. Nothing
-// is renewed, so a holder that was busy or stopped for long loses nothing.
+// never used twice, so anyone may clear away those of a process that is gone: kill -9 gives the cores back by itself. A process renews the
+// time of its file every few seconds. One that is stopped or hangs does not, and does not count until it does again: its file stays.
 //
 // The folder belongs to one boot and one space of process ids: containers that do not see each other do not share.
 import { createHash, randomBytes } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import {
+  announceWait,
   type Clock,
   EvsysError,
   fileError,
@@ -21,6 +22,7 @@ import {
   identify,
   ifPresent,
   isAlive,
+  longWaits,
   type ProcessIdentity,
   systemClock,
 } from '../../kernel/index.ts'
@@ -35,28 +37,66 @@ interface CoreOptions {
   /** Folder of the queue; default: one in the folder for temporary files, of this user and boot. */
   readonly dir?: string | undefined
   readonly clock?: Pick<Clock, 'sleep'> | undefined
+  /** What they are for, in words for those who wait for them. */
+  readonly what?: string | undefined
+  /** Called after a few seconds of waiting, and again ever less often. Default: the command line says it. */
+  onWait?: ((text: string) => void) | undefined
 }
 
 const pollMs = 20
+const renewMs = 5000
+/** Of whom nothing was heard for so long hangs. */
+const hungMs = 60_000
 
 /** Waits for `n` cores, all of them at once; a wish for more than there are means all. Disposing gives them back. */
-export async function acquireCores(
-  n: number,
-  signal: AbortSignal,
-  { capacity = availableParallelism(), dir = sharedFolder(), clock = systemClock }: CoreOptions = {},
-): Promise<CoreLease> {
+export async function acquireCores(n: number, signal: AbortSignal, options: CoreOptions = {}): Promise<CoreLease> {
+  const { capacity = availableParallelism(), dir = sharedFolder(), clock = systemClock } = options
+  const { what = basename(process.argv[1] ?? 'evsys'), onWait = (text) => longWaits.publish(text) } = options
   if (!Number.isSafeInteger(n) || n < 1) throw new RangeError(`${n} is no number of cores`)
   const cores = Math.min(n, capacity)
   await openFolder(dir)
-  const claim = await joinQueue(dir, cores)
+  const claim = await joinQueue(dir, cores, what)
+  const renewal = renew(join(dir, claim.name))
   try {
+    using _waiting = announceWait((seconds) => {
+      holdersText(dir, claim).then((held) => onWait(`waiting for ${coresText(cores)} (${seconds} s): ${held}`), onWait)
+    })
     while (!(await isServed(dir, claim, capacity))) await clock.sleep(pollMs, signal)
     signal.throwIfAborted()
   } catch (error) {
+    clearInterval(renewal)
     await remove(dir, claim.name)
     throw error
   }
-  return { cores, [Symbol.asyncDispose]: () => remove(dir, claim.name) }
+  const close = async () => {
+    clearInterval(renewal)
+    await remove(dir, claim.name)
+  }
+  return { cores, [Symbol.asyncDispose]: close }
+}
+
+function renew(path: string): NodeJS.Timeout {
+  const timer = setInterval(() => {
+    const now = new Date()
+    utimes(path, now, now).catch(() => undefined) // deleted meanwhile
+  }, renewMs)
+  return timer.unref()
+}
+
+// Who has the cores, for the one who waits: what it is can be looked up by its number, and ended.
+async function holdersText(dir: string, own: Claim): Promise<string> {
+  const before = (await claimsIn(dir)).filter((claim) => !claim.isChoosing && comesBefore(claim, own))
+  const texts = before.map(async ({ name, cores, holder: { pid } }) => {
+    const what = await readFile(join(dir, name), 'utf8').catch(() => '')
+    return `${coresText(cores)} by process ${pid}${what === '' ? '' : ` (${what})`}`
+  })
+  return before.length === 0
+    ? 'they are free by now'
+    : `held or asked for before: ${(await Promise.all(texts)).join(', ')}`
+}
+
+function coresText(cores: number): string {
+  return `${cores} ${cores === 1 ? 'core' : 'cores'} of this machine`
 }
 
 interface Claim {
@@ -73,16 +113,16 @@ function nameOf(kind: 'choosing' | 'claim', place: number, cores: number, id: st
   return `${kind}-${String(place).padStart(12, '0')}-${cores}-${id}`
 }
 
-async function joinQueue(dir: string, cores: number): Promise<Claim> {
+async function joinQueue(dir: string, cores: number, what: string): Promise<Claim> {
   const { pid, start } = identify()
   const id = `${pid}.${start}.${randomBytes(8).toString('hex')}`
   const choosing = nameOf('choosing', 0, cores, id)
-  await create(dir, choosing)
+  await create(dir, choosing, what)
   try {
     const places = (await claimsIn(dir)).map(({ place }) => place)
     const place = 1 + places.reduce((most, each) => Math.max(most, each), 0)
     const name = nameOf('claim', place, cores, id)
-    await create(dir, name)
+    await create(dir, name, what)
     return { name, holder: { pid, start }, isChoosing: false, place, cores }
   } finally {
     await remove(dir, choosing)
@@ -100,18 +140,27 @@ function comesBefore(a: Claim, b: Claim): boolean {
   return a.place < b.place || (a.place === b.place && a.name < b.name)
 }
 
-/** The claims of processes that live; those of others are cleared away. */
+/** The claims of processes that run; those of processes that are gone are cleared away. */
 async function claimsIn(dir: string): Promise<Claim[]> {
   const claims: Claim[] = []
   for (const name of await list(dir)) {
     const [, kind, place, cores, pid, start = ''] = claimName.exec(name) ?? []
     if (kind === undefined) continue
     const holder = { pid: Number(pid), start }
-    if (isAlive(holder))
+    if (!isAlive(holder)) await remove(dir, name)
+    else if (!(await isHung(join(dir, name))))
       claims.push({ name, holder, isChoosing: kind === 'choosing', place: Number(place), cores: Number(cores) })
-    else await remove(dir, name)
   }
   return claims
+}
+
+// Deleted meanwhile: it holds nothing.
+async function isHung(path: string): Promise<boolean> {
+  const renewedMs = await stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
+  return Date.now() - renewedMs > hungMs
 }
 
 function sharedFolder(): string {
@@ -145,9 +194,9 @@ async function openFolder(dir: string): Promise<void> {
   })
 }
 
-async function create(dir: string, name: string): Promise<void> {
+async function create(dir: string, name: string, what: string): Promise<void> {
   const path = join(dir, name)
-  await fileWork('create', path, async () => (await open(path, 'wx', 0o600)).close())
+  await fileWork('create', path, () => writeFile(path, what, { flag: 'wx', mode: 0o600 }))
 }
 
 async function remove(dir: string, name: string): Promise<void> {

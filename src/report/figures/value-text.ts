@@ -18,16 +18,22 @@ const none = '–'
 export function numberWords({ typical, sigma }: { typical: number; sigma?: number | undefined }): NumberWords {
   const finest = sigma === undefined || sigma <= 0 ? Math.abs(typical || 1) * 1e-5 : sigma / 10
   const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(finest))))
-  const fixed = (value: number) => {
-    const text = Math.abs(value) >= 1e9 ? numberText(value) : value.toFixed(decimals)
+  const fixed = (value: number, digits = decimals) => {
+    const text = Math.abs(value) >= 1e9 ? numberText(value) : value.toFixed(digits)
     return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−')
+  }
+  // An end that is not zero is not printed as zero: on which side of it an interval ends is what is claimed.
+  const rangeText = ([low, high]: readonly [number, number]) => {
+    const nearest = Math.min(...[low, high].map(Math.abs).filter((end) => end > 0), Number.POSITIVE_INFINITY)
+    const digits = Math.min(20, Math.max(decimals, Math.ceil(-Math.log10(nearest))))
+    return `${fixed(low, digits)} to ${fixed(high, digits)}`
   }
   return {
     score: (value) => (value === undefined ? none : fixed(value)),
     gain: (value) =>
       value === undefined ? none : `${Number(fixed(value).replace('−', '-')) > 0 ? '+' : ''}${fixed(value)}`,
     noise: (value) => (value === 0 ? '0' : numberText(Number(value.toPrecision(2)))),
-    range: (interval) => (interval === undefined ? none : `${fixed(interval[0])} to ${fixed(interval[1])}`),
+    range: (interval) => (interval === undefined ? none : rangeText(interval)),
   }
 }
 

@@ -18,12 +18,14 @@ interface PlotOptions {
   /** More HTML over the drawing: words placed by `left` and `top`. */
   readonly over?: Content | undefined
   readonly heightPx: number
+  /** Room for words above the drawing. */
+  readonly abovePx?: number | undefined
 }
 
-export function plot({ label, drawing, xTicks, yTicks, xTitle, over, heightPx }: PlotOptions): Markup {
+export function plot({ label, drawing, xTicks, yTicks, xTitle, over, heightPx, abovePx = 0 }: PlotOptions): Markup {
   const width = Math.max(2, ...yTicks.map(({ text }) => text.length))
   const lines = yTicks.map(({ at }) => html`<path class="grid" d="M0 ${coordinate(1 - at)}H1000"/>`)
-  return html`<div class="plot" style="--height:${heightPx}px;--ys:${width + 1}ch">
+  return html`<div class="plot" style="--height:${heightPx}px;--ys:${width + 1}ch${abovePx > 0 ? `;margin-top:${abovePx}px` : ''}">
 <div class="ys" aria-hidden="true">${yTicks.map(({ at, text }) => html`<span style="top:${percent(1 - at)}">${text}</span>`)}</div>
 <div class="drawing"><svg viewBox="0 0 1000 1000" preserveAspectRatio="none" role="img" aria-label="${label}">${lines}${drawing}</svg>${over}</div>
 <div class="xs" aria-hidden="true">${xTicks.map(({ at, text }) => html`<span style="left:${percent(at)}">${text}</span>`)}</div>

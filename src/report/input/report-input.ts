@@ -1,5 +1,12 @@
 // What a report of a research session is made from: data alone, so that equal sessions give equal reports.
-import type { Attempt, CandidateFiles, Direction, Metrics, SessionSettings } from '../../contracts/index.ts'
+import type {
+  Attempt,
+  CandidateFiles,
+  CurveSample,
+  Direction,
+  Metrics,
+  SessionSettings,
+} from '../../contracts/index.ts'
 
 export interface ResearchReportInput {
   readonly task: {
@@ -7,6 +14,10 @@ export interface ResearchReportInput {
     readonly metric: string
     readonly direction: Direction
     readonly unit?: string | undefined
+    /** What the metric can be; absent ends are open or not known. */
+    readonly bounds?: { readonly least?: number | undefined; readonly most?: number | undefined } | undefined
+    /** What an optimiser may turn. */
+    readonly knobs?: SessionSettings['space'] | undefined
     /** Training time of one experiment. */
     readonly trainSeconds?: number | undefined
     /** Of scorer, API, data and settings. */
@@ -58,8 +69,21 @@ export interface ReportedAttempt {
   readonly wallS?: number | undefined
   /** What leaving it out of the final stack showed. */
   readonly ablation?: { readonly effect?: number | undefined; readonly dropped: boolean } | undefined
+  /** Runs on validation with a score or a curve, seed by seed. */
+  readonly runs?: readonly ReportedRun[] | undefined
   /** More columns of an imported log, or metrics beside the score. */
   readonly extra?: Metrics | undefined
+}
+
+export interface ReportedRun {
+  readonly seed: number
+  readonly value?: number | undefined
+  /** Training loss over seconds. */
+  readonly curve?: readonly CurveSample[] | undefined
+  readonly wallS?: number | undefined
+  readonly peakMemoryBytes?: number | undefined
+  /** Why it has no score. */
+  readonly failure?: string | undefined
 }
 
 export interface ReportedNoise {
@@ -80,10 +104,15 @@ export interface ReportedConfirmation {
   readonly confidence?: number | undefined
   /** On which the gain was measured. */
   readonly seeds?: number | undefined
-  /** Items that the interval is over; absent: over seeds alone. */
-  readonly items?: number | undefined
+  /** Items that the interval is over; `fresh`: each seed has new ones. Absent: over seeds alone. */
+  readonly items?: number | 'fresh' | undefined
   /** Chance of such a result by luck. */
   readonly p?: number | undefined
   readonly split: 'val' | 'test'
+  /** The interval lies above zero, and counts the items. */
   readonly passed: boolean
+  /** The interval lies above zero; absent: as `passed`. */
+  readonly better?: boolean | undefined
+  /** The gain, corrected for having passed its test. */
+  readonly shrunken?: number | undefined
 }

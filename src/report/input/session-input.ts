@@ -4,7 +4,7 @@ import { shellWord } from '../../kernel/index.ts'
 import { applyChanges, earlyEnds, extraMetrics } from '../../research/index.ts'
 import { pooledNoise } from '../../stats/index.ts'
 import type { BegunSession } from './read-session.ts'
-import type { ReportedConfirmation, ReportedNoise, ResearchReportInput } from './report-input.ts'
+import type { ReportedConfirmation, ReportedNoise, ReportedRun, ResearchReportInput } from './report-input.ts'
 
 /** Data of the report of a session that has begun; `id` is that of its experiment. */
 export function sessionInput(state: BegunSession, { id }: { readonly id: string }): ResearchReportInput {
@@ -22,6 +22,8 @@ export function sessionInput(state: BegunSession, { id }: { readonly id: string 
       hash: settings.task_hash,
       dir: settings.reference ?? settings.task,
       secondary: settings.secondary,
+      bounds: settings.bounds ?? boundsOf(state),
+      knobs: settings.space,
     },
     session: {
       id,
@@ -38,7 +40,15 @@ export function sessionInput(state: BegunSession, { id }: { readonly id: string 
     },
     attempts: state.attempts.map((attempt) => {
       const { id, costUsd, wallS, ablation } = attempt
-      return { attempt, files: files.get(id), costUsd, wallS, extra: extraMetrics(attempt), ablation }
+      return {
+        attempt,
+        files: files.get(id),
+        costUsd,
+        wallS,
+        extra: extraMetrics(attempt),
+        ablation,
+        runs: runsOf(attempt),
+      }
     }),
     champion: state.incumbent === state.baseline ? undefined : state.incumbent,
     succession: state.kept,
@@ -48,6 +58,31 @@ export function sessionInput(state: BegunSession, { id }: { readonly id: string 
     overhead: { costUsd: Math.max(0, spend.usd - costs), wallS: Math.max(0, spend.runS - walls) },
     notes: notesOf(state),
   }
+}
+
+// Outcomes that are all right or wrong make a share.
+function boundsOf({ attempts }: BegunSession): { least: number; most: number } | undefined {
+  const items = attempts.flatMap(({ scores }) =>
+    scores.flatMap((score) => (score.items === 'fresh' ? [] : (score.items ?? []))),
+  )
+  return items.length > 0 && items.every((item) => item === 0 || item === 1) ? { least: 0, most: 1 } : undefined
+}
+
+function runsOf({ runs }: BegunSession['attempts'][number]): ReportedRun[] {
+  return runs.flatMap(({ seed, split, status, value, curve, wallS, peakMemoryBytes, failure }) =>
+    split === 'test' || status === 'running'
+      ? []
+      : [
+          {
+            seed,
+            value,
+            curve,
+            wallS,
+            peakMemoryBytes,
+            failure: failure?.reason ?? (status === 'killed' ? 'ended early' : undefined),
+          },
+        ],
+  )
 }
 
 // What follows names the best, which the report does by itself.
@@ -111,14 +146,16 @@ function noiseOf({ attempts, jitter, baseline }: ResearchState): ReportedNoise {
 }
 
 function confirmationOf(entry: ResearchState['confirmations'][number]): ReportedConfirmation {
-  const { attempt, p, confirmed, reported } = entry
-  const { gain, n: seeds, interval, items, confidence = 0.9 } = { gain: undefined, n: undefined, ...reported }
+  const { attempt, p, confirmed, better, reported } = entry
+  const { gain, n: seeds, interval, items, shrunken, confidence = 0.9 } = { gain: undefined, n: undefined, ...reported }
   const ends = interval && ([interval.lower, interval.upper] as const)
   return {
     attempt,
     p,
     split: 'test',
     passed: confirmed,
+    better,
+    shrunken,
     gain,
     seeds,
     items,

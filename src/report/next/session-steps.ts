@@ -2,7 +2,7 @@
 // people want tried.
 import { durationSeconds, type ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
-import { racePrior } from '../../research/index.ts'
+import { claimOf, racePrior } from '../../research/index.ts'
 import { type EffectPrior, shrink, usualPower } from '../../stats/index.ts'
 import { effectOf } from '../figures/placed-attempt.ts'
 import { type NextStep, signed } from './next-step.ts'
@@ -103,9 +103,11 @@ function nearMissSteps(open: OpenSession, prior: EffectPrior | null): NextStep[]
 }
 
 function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
-  const { attempts, incumbent, baseline } = open.state
+  const { attempts, incumbent, baseline, settings } = open.state
+  if (settings?.hidden_test === false) return []
   const champion = attempts.find(({ id }) => id === incumbent)
   if (champion === undefined || champion.id === baseline || champion.verdict !== 'provisional') return []
+  if (champion.confirmation !== undefined && claimOf(champion.confirmation) !== 'not confirmed') return []
   const { gain } = champion
   const better = gain === undefined || prior === null ? 0.5 : 1 - shrink(effectOf(gain), prior).probabilityNotBetter
   return [

@@ -57,15 +57,18 @@ function headline(context: ReportContext): Content {
 // The most honest number there is: measured once, on seeds and data that took no part in the search.
 function freshSentence({ input, figures, words }: ReportContext): string {
   const found = input.confirmations?.findLast(
-    ({ attempt, passed, gain }) => passed && gain !== undefined && attempt === figures.champion?.attempt.id,
+    ({ attempt, passed, better = passed, gain }) =>
+      better && gain !== undefined && attempt === figures.champion?.attempt.id,
   )
   if (found === undefined) return ''
   const range =
     found.interval === undefined
       ? ''
       : ` (${Math.round(100 * (found.confidence ?? 0.9))} % interval ${words.range(found.interval)})`
+  const shrunken =
+    found.shrunken === undefined ? '' : `, ${words.gain(found.shrunken)} when shrunken for having passed its test`
   const where = found.split === 'test' ? 'the hidden split' : 'fresh seeds'
-  return ` On ${where}, ${words.gain(found.gain)}${range} was measured.`
+  return ` On ${where}, ${words.gain(found.gain)}${range} was measured${shrunken}${found.passed ? '' : ': better on these items, and what other items would show is not covered'}.`
 }
 
 function tiles({ input: { testEvaluations: tests }, figures, words }: ReportContext): Content {

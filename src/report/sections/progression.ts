@@ -5,13 +5,14 @@ import type { SessionFigures } from '../figures/session-figures.ts'
 import { type NumberWords, outcomeWord } from '../figures/value-text.ts'
 import { clipped, html, type Markup, present } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
-import { coordinate, linearScale, percent, plot, type Scale, tickDecimals } from '../html/plot.ts'
+import { coordinate, linearScale, percent, plot, tickDecimals } from '../html/plot.ts'
 import type { ReportContext } from './report-context.ts'
+import { linePx, type PlacedLabel, placeLabels } from './step-labels.ts'
 
 /** The chart of all attempts, with its legend. */
 export function progression({ figures, words, input }: ReportContext): Section {
   const base = { id: 'progression', title: 'Progression', short: 'Progression' }
-  const drawn = progressionChart(figures, words)
+  const drawn = progressionChart(figures, words, input.task.bounds)
   if (drawn === undefined) return { ...base, body: html`<p>No attempt has a score yet.</p>` }
   const { seedSd } = figures.noise
   const better = input.task.direction === 'min' ? 'Lower' : 'Higher'
@@ -56,13 +57,17 @@ function legendItem(outcome: Outcome): Markup {
 const mostDots = 1500
 /** Share of the height that the strip of failures takes. */
 const strip = 0.07
+const heightPx = 380
+
+/** What the metric can be, where that is known. */
+type Bounds = NonNullable<ReportContext['input']['task']['bounds']>
 
 /**
  * Every attempt a dot by its verdict, the incumbent a line, and around it the band in which one run of the incumbent falls by chance.
  * Attempts without a score are in a strip below.
  */
-function progressionChart(figures: SessionFigures, words: NumberWords) {
-  const range = progressionRange(figures)
+function progressionChart(figures: SessionFigures, words: NumberWords, bounds: Bounds = {}) {
+  const range = progressionRange(figures, bounds)
   if (range === undefined) return undefined
   const { placed, direction } = figures
   const x = linearScale(0, Math.max(1, placed.at(-1)?.attempt.number ?? 1), 8)
@@ -78,9 +83,11 @@ function progressionChart(figures: SessionFigures, words: NumberWords) {
   }
   const last = placed.at(-1)
   const label = `Scores of ${placed.length} attempts in their order, ${direction === 'min' ? 'lower' : 'higher'} is better; the best so far went from ${words.score(figures.baseline?.score)} to ${words.score(last?.after)}. The table below holds all numbers.`
+  const { labels, laneRows } = labelsOf(figures, shown, { place, words })
   const drawing = [
     hasStrip ? html`<path class="strip" d="M0 ${coordinate(height)}H1000V1000H0Z"/>` : undefined,
-    band(figures, place),
+    band(figures, place, bounds),
+    labels.flatMap(({ isInLane, x: at, to }) => (isInLane ? [leader(at, to)] : [])),
     html`<path class="best" d="${steps(placed, place)}"/>`,
     order.map((outcome) => dots(shown, outcome, place, words)),
   ]
@@ -88,14 +95,15 @@ function progressionChart(figures: SessionFigures, words: NumberWords) {
     chart: plot({
       label,
       drawing,
-      over: captions(figures, { x, y, height }, words),
+      over: labels.map(labelMarkup),
+      abovePx: laneRows === 0 ? 0 : laneRows * linePx + 6,
       xTicks: x.ticks.map((tick) => ({ at: 0.01 + 0.98 * x.at(tick), text: String(tick) })),
       yTicks: [
         ...y.ticks.map((tick) => ({ at: 1 - (1 - y.at(tick)) * height, text: tick.toFixed(decimals) })),
         ...(hasStrip ? [{ at: strip / 2, text: 'failed' }] : []),
       ],
       xTitle: 'experiment',
-      heightPx: 380,
+      heightPx,
     }),
     beyond: range.beyond,
     leftOut: placed.length - shown.length,
@@ -152,11 +160,13 @@ function steps(placed: readonly PlacedAttempt[], place: Place): string {
 }
 
 // 1.64 standard deviations to each side hold nine runs of ten.
-function band({ placed, noise }: SessionFigures, place: Place): Markup | undefined {
+function band({ placed, noise }: SessionFigures, place: Place, { least, most }: Bounds): Markup | undefined {
   if (noise.seedSd === undefined || noise.seedSd === 0) return undefined
   const reach = 1.64 * noise.seedSd
   const shifted = (by: number) => {
-    const moved = placed.map((each) => (each.after === undefined ? each : { ...each, after: each.after + by }))
+    // No run scores more than the metric can be.
+    const within = (value: number) => Math.min(most ?? value, Math.max(least ?? value, value))
+    const moved = placed.map((each) => (each.after === undefined ? each : { ...each, after: within(each.after + by) }))
     return steps(moved, place)
   }
   const upper = shifted(reach)
@@ -180,32 +190,65 @@ function reversed(path: string): string {
     .join('')
 }
 
-// The largest gains by name, where there is room: no two captions upon each other.
-function captions(
-  { kept }: SessionFigures,
-  { x, y, height }: { x: Scale; y: Scale; height: number },
-  words: NumberWords,
-): Markup[] {
-  const placed: { left: number; top: number }[] = []
-  const largest = [...kept].sort((a, b) => (b.raw ?? 0) - (a.raw ?? 0)).slice(0, 5)
-  return largest.flatMap(({ placed: { attempt, score }, raw }) => {
-    if (score === undefined || raw === undefined) return []
-    const left = 0.01 + 0.98 * x.at(attempt.number)
-    const top = (1 - y.at(score)) * height
-    const isFree = placed.every((other) => Math.abs(other.top - top) > 0.075 || Math.abs(other.left - left) > 0.3)
-    if (!isFree || left > 0.7) return []
-    placed.push({ left, top })
+/** Titles are clipped to this. */
+const longestTitle = 30
+
+// A label for every step that was kept: its title and gain where there is room, else its number.
+function labelsOf({ kept, placed: all }: SessionFigures, shown: readonly PlacedAttempt[], { place, words }: Labelling) {
+  const share = (text: string) => Number(text) / 1000
+  const dots = shown.map(({ attempt, score }) => ({
+    x: share(place.x(attempt.number)),
+    y: share(score === undefined ? place.failed : place.y(score)),
+  }))
+  const steps = kept.flatMap(({ placed: { attempt, score }, raw }) => {
+    if (score === undefined) return []
+    const gain = raw === undefined ? '' : ` ${words.gain(raw)}`
+    const title = clipped(attempt.title, longestTitle)
+    const texts = [`${attempt.number} ${title}${gain}`, `${attempt.number}${gain}`, String(attempt.number)]
+    return [{ x: share(place.x(attempt.number)), y: share(place.y(score)), texts }]
+  })
+  const { labels, laneRows } = placeLabels(steps, { dots, line: pointsOf(all, place), heightPx })
+  return { labels: labels.map((label) => ({ ...label, to: steps[label.step]?.y ?? 0 })), laneRows }
+}
+
+// The line of the best so far, closely enough that no label fits between two points of it.
+function pointsOf(placed: readonly PlacedAttempt[], place: Place): { x: number; y: number }[] {
+  const corners = placed.flatMap(({ attempt, after }) =>
+    after === undefined ? [] : [{ x: Number(place.x(attempt.number)) / 1000, y: Number(place.y(after)) / 1000 }],
+  )
+  return corners.flatMap((to, i) => {
+    const from = corners[i - 1] ?? to
+    const across = Math.ceil((to.x - from.x) / 0.01)
+    const down = Math.ceil(Math.abs(to.y - from.y) / 0.03)
     return [
-      html`<span class="caption" style="left:${percent(left)};top:${percent(top)}">${clipped(attempt.title, 34)} <b>${words.gain(raw)}</b></span>`,
+      ...Array.from({ length: across }, (_, k) => ({ x: from.x + ((to.x - from.x) * k) / across, y: from.y })),
+      ...Array.from({ length: down + 1 }, (_, k) => ({
+        x: to.x,
+        y: from.y + ((to.y - from.y) * k) / Math.max(1, down),
+      })),
     ]
   })
+}
+
+interface Labelling {
+  readonly place: Place
+  readonly words: NumberWords
+}
+
+function labelMarkup({ text, x, y, dx, dy, isInLane }: PlacedLabel): Markup {
+  const at = `left:${percent(x)};top:${percent(y)};transform:translate(${Math.round(dx)}px,${Math.round(dy)}px)`
+  return html`<span class="caption${isInLane ? ' lane' : ''}" style="${at}">${text}</span>`
+}
+
+function leader(x: number, to: number): Markup {
+  return html`<path class="leader" d="M${coordinate(x)} 0V${coordinate(to)}"/>`
 }
 
 /**
  * Which scores the chart shows. One that diverged would press all others into a line, so the axis ends where nearly all scores have
  * their place; those `beyond` stand at the edge.
  */
-function progressionRange({ placed, direction, noise }: SessionFigures) {
+function progressionRange({ placed, direction, noise }: SessionFigures, { least, most }: Bounds) {
   const sign = direction === 'max' ? 1 : -1
   // Badness: 0 is best, whatever the direction.
   const scores = placed.flatMap(({ score }) => score ?? [])
@@ -219,7 +262,12 @@ function progressionRange({ placed, direction, noise }: SessionFigures) {
   const needed = Math.max(usual, ...line)
   const worst = far > 1.6 * needed ? 1.15 * needed : far
   const margin = Math.max(0.06 * worst, 2 * (noise.seedSd ?? 0) < worst ? 2 * (noise.seedSd ?? 0) : 0)
-  const ends = [sign * (best + margin), sign * (best - worst - 0.06 * worst)]
+  const open = [sign * (best + margin), sign * (best - worst - 0.06 * worst)]
+  // A little beyond what the metric can be, so that a dot on the bound is whole.
+  const past = 0.02 * Math.abs((open[0] ?? 0) - (open[1] ?? 0))
+  const ends = open.map((end) =>
+    Math.min((most ?? Number.POSITIVE_INFINITY) + past, Math.max((least ?? Number.NEGATIVE_INFINITY) - past, end)),
+  )
   return {
     low: Math.min(...ends),
     high: Math.max(...ends),

@@ -1,6 +1,7 @@
 // How far the numbers can be trusted: noise, luck, confirmations, test evaluations, what a gain that holds has cost, and what the scorer
 // measures beside the score.
 import { countText, durationText, numberText, usdText } from '../../kernel/index.ts'
+import { claimOf } from '../../research/index.ts'
 import { type Column, type Content, clipped, dataTable, html, type Markup, present } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import type { ReportContext } from './report-context.ts'
@@ -93,13 +94,18 @@ function confirmations({ input, figures, words }: ReportContext): Content {
     },
     { title: 'gain over the baseline', kind: 'n', cell: ({ gain }) => html`<b>${words.gain(gain)}</b>` },
     {
+      title: 'shrunken',
+      kind: 'n',
+      cell: ({ shrunken }) => (shrunken === undefined ? '–' : words.gain(shrunken)),
+    },
+    {
       title: 'interval',
       kind: 'n',
       cell: ({ interval, confidence = 0.9 }) =>
         interval === undefined ? '–' : `${words.range(interval)} (${Math.round(100 * confidence)} %)`,
     },
     { title: 'fresh seeds', kind: 'n', cell: ({ seeds }) => (seeds === undefined ? '–' : String(seeds)) },
-    { title: 'items', kind: 'n', cell: ({ items }) => (items === undefined ? 'not covered' : String(items)) },
+    { title: 'items', kind: 'n', cell: ({ items }) => itemsText(items) },
     {
       title: 'by luck',
       kind: 'n',
@@ -108,12 +114,15 @@ function confirmations({ input, figures, words }: ReportContext): Content {
     { title: 'split', cell: ({ split }) => (split === 'test' ? 'hidden' : 'validation') },
     {
       title: 'came out',
-      cell: ({ passed }) =>
-        passed
-          ? html`<span class="outcome confirmed">confirmed</span>`
-          : html`<span class="outcome discarded">not confirmed</span>`,
+      cell: ({ passed: confirmed, better = confirmed }) =>
+        html`<span class="outcome ${confirmed ? 'confirmed' : better ? 'provisional' : 'discarded'}">${claimOf({ confirmed, better })}</span>`,
     },
   ])}`
+}
+
+function itemsText(items: number | 'fresh' | undefined): string {
+  if (items === undefined) return 'not covered'
+  return items === 'fresh' ? 'new by seed' : String(items)
 }
 
 /** The first are shown. */

@@ -2,7 +2,7 @@
 // executor may set, and the limits where it does not.
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import type { ExecSpec, Level, Mount, ResearchTask, TaskProgram } from '../../contracts/index.ts'
+import type { ExecSpec, Level, Mount, TaskProgram } from '../../contracts/index.ts'
 import type { LocalSandbox } from '../../sandbox/index.ts'
 import type { RunFolder } from './run-folder.ts'
 
@@ -133,15 +133,11 @@ export interface DryRunEstimate {
 const MB = 2 ** 20
 
 /** Limits of the task, with what the caller set in their place. */
-export function limitsFor(
-  task: ResearchTask,
-  program: TaskProgram,
-  given: Partial<ExecutorLimits> = {},
-): ExecutorLimits {
+export function limitsFor(program: TaskProgram, given: Partial<ExecutorLimits> = {}): ExecutorLimits {
   return {
     graceSeconds: program.startSeconds,
     answerSeconds: program.answerSeconds,
-    scorerSeconds: 120 + 2 * task.trainSeconds,
+    scorerSeconds: program.scorerSeconds,
     dryRunSeconds: 2,
     memoryBytes: program.memoryBytes,
     processes: program.processes,

@@ -38,7 +38,7 @@ export async function openExecutor(task: ResearchTask, options: ExecutorOptions 
       program,
       options,
       workDir,
-      limits: limitsFor(task, program, options.limits),
+      limits: limitsFor(program, options.limits),
       seal: await sealFiles(
         [task.dir, ...(await moduleFiles(program.scorer)), program.trainData, program.sealedData],
         Object.keys(task.baseline).map((file) => join(task.dir, file)), // people may edit their candidate
@@ -83,12 +83,12 @@ function executorOf(opened: Opened, close: () => Promise<void>): Executor {
         },
       }
       const first = await tried({ ...opened, options }, files, signal)
-      if (!first.some((failure) => failure.class === 'infra')) return first
+      if (!first.some((failure) => failure.class === 'infra' && failure.again !== false)) return first
       return await tried({ ...opened, options }, files, signal)
     },
     async run(request, signal) {
       const first = await attempt(request, signal)
-      if (first.status !== 'failed' || first.failure.class !== 'infra') return first
+      if (first.status !== 'failed' || first.failure.class !== 'infra' || first.failure.again === false) return first
       return await attempt(request, signal) // what is not the candidate's fault may be gone by now
     },
     [Symbol.asyncDispose]: close,
@@ -175,7 +175,7 @@ const notices = {
 } as const
 
 const unlimited =
-  'no control group can be made here: memory is measured every 50 ms, and candidates can go past it between two measurements.'
+  'no control group can be made here: memory is limited for each process, and measured for all together every 15 ms: they can go past it between two measurements.'
 
 /** What candidates can do here that the strongest sandbox withholds, in sentences for the one who starts them. */
 export function unheldBy({ level, limits }: Pick<LocalSandbox, 'level' | 'limits'>): string[] {

@@ -8,9 +8,10 @@ const longestReason = 1000
 export class RunFailure extends Error {
   readonly failure: AttemptFailure
 
-  constructor(failureClass: FailureClass, reason: string, log?: LogTail) {
+  constructor(failureClass: FailureClass, reason: string, log?: LogTail, more?: Pick<AttemptFailure, 'again'>) {
     super(reason)
-    this.failure = { class: failureClass, reason: visibleText(reason).slice(0, longestReason), ...log?.quoted() }
+    const text = visibleText(reason).slice(0, longestReason)
+    this.failure = { class: failureClass, reason: text, ...log?.quoted(), ...more }
   }
 }
 

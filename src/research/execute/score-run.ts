@@ -1,7 +1,15 @@
 // The score of one run, by the sealed scorer in a separate process.
 import { extname } from 'node:path'
 import type { Metrics } from '../../contracts/index.ts'
-import { EvsysError, guardedProcess, howEnded, messageOf, openChild } from '../../kernel/index.ts'
+import {
+  announceWait,
+  EvsysError,
+  guardedProcess,
+  howEnded,
+  longWaits,
+  messageOf,
+  openChild,
+} from '../../kernel/index.ts'
 import type { AnswerPhase } from './answer-phase.ts'
 import { lastLine } from './candidate-output.ts'
 import { RunFailure } from './run-failure.ts'
@@ -13,16 +21,31 @@ export type Asked = Pick<AnswerPhase, 'ask' | 'isAsked'>
 const heapMb = 4096
 const memoryMb = 8192
 
-/** Rejects with a RunFailure where the candidate is to blame, with another error where it is not. */
+/**
+ * Rejects with a RunFailure where the candidate is to blame, or the scorer hangs, with another error where something else is wrong.
+ * `seconds`: for all answers of the candidate, and for the scorer itself, whose time stands still while it waits for an answer.
+ */
 export async function scoreRun(
   start: ScorerStart,
   answers: Asked,
   seconds: { readonly answer: number; readonly scorer: number },
   signal: AbortSignal,
-): Promise<{ readonly value: number; readonly secondary: Metrics; readonly items?: readonly number[] | undefined }> {
+): Promise<{
+  readonly value: number
+  readonly secondary: Metrics
+  readonly items?: readonly number[] | 'fresh' | undefined
+}> {
   signal.throwIfAborted()
   let hasRead = false // from then on it works on what the candidate left
   let unanswered: { readonly cause: unknown } | undefined
+  const clock = scorerClock(seconds.scorer, () => scorer.stop('silent'))
+  using _waiting = announceWait((passed) =>
+    longWaits.publish(
+      answers.isAsked
+        ? `waiting for answers of the candidate: ${passed} s so far, at most ${Math.round(seconds.answer)} s`
+        : `waiting for the scorer ${start.scorer}: ${passed} s so far, at most ${Math.round(seconds.scorer)} s`,
+    ),
+  )
   const scorer = openChild({
     protocol: scorerProtocol,
     start: guardedProcess({
@@ -37,23 +60,27 @@ export async function scoreRun(
       },
       async ask(question) {
         try {
+          clock.stop()
           return textOf(await answers.ask(question))
         } catch (cause) {
           unanswered ??= { cause }
           scorer.stop('closed') // there is no score without an answer
           throw cause
+        } finally {
+          if (!answers.isAsked) clock.start()
         }
       },
     },
     deathOf(end) {
       if (unanswered !== undefined) return asError(unanswered.cause)
-      if (end.stopped === 'silent') return lateError(seconds, answers.isAsked, hasRead)
+      if (end.stopped === 'silent') return lateError(start.scorer, seconds, { isAsked: answers.isAsked, hasRead })
       const last = lastLine(end.printed)
       const reason = `the scorer ended with ${howEnded(end)}${last === '' ? '' : `; it printed last: ${last}`}`
       return hasRead ? new RunFailure('crash', `${reason}, while it read what the candidate left`) : infra(reason)
     },
   })
   try {
+    clock.start()
     const timeoutMs = (seconds.answer + seconds.scorer) * 1000
     const scored = await scorer.call('score', start, { signal, onAbort: 'kill', timeoutMs })
     if ('whose' in scored) throw failed(scored)
@@ -61,19 +88,41 @@ export async function scoreRun(
       throw new RunFailure('divergence', `the score is ${scored.value}: the model answers no numbers`)
     return { value: scored.value, secondary: finite(scored.secondary), items: itemsOf(scored) }
   } finally {
+    clock.stop()
     await scorer.close()
   }
 }
 
+/** Time of the scorer alone. */
+function scorerClock(seconds: number, onLate: () => void) {
+  let leftMs = seconds * 1000
+  let since = 0
+  let timer: NodeJS.Timeout | undefined
+  return {
+    start() {
+      since = performance.now()
+      clearTimeout(timer)
+      timer = setTimeout(onLate, Math.max(0, leftMs))
+    },
+    stop() {
+      if (timer === undefined) return
+      clearTimeout(timer)
+      timer = undefined
+      leftMs -= performance.now() - since
+    },
+  }
+}
+
 function lateError(
+  script: string,
   { answer, scorer }: { readonly answer: number; readonly scorer: number },
-  isAsked: boolean,
-  hasRead: boolean,
+  { isAsked, hasRead }: { readonly isAsked: boolean; readonly hasRead: boolean },
 ): Error {
-  const whole = Math.round(scorer + answer)
   if (isAsked) return new RunFailure('timeout', `the answers took more than ${Math.round(answer)} s`)
-  if (hasRead) return new RunFailure('timeout', `the scorer took more than ${whole} s for what the candidate left`)
-  return infra(`the scorer took more than ${whole} s`)
+  const took = `the scorer took more than ${Math.round(scorer)} s`
+  if (hasRead) return new RunFailure('timeout', `${took} for what the candidate left`)
+  const fix = 'look where it waits, or give it more with `limits: { scorer_seconds: ... }` of the task'
+  return new RunFailure('infra', `${took} and was ended (${script}); ${fix}`, undefined, { again: false })
 }
 
 const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(messageOf(cause)))
@@ -104,7 +153,14 @@ const mostItems = 2000
 /** By how much the mean of the items may miss the score, as a share of it: they are added up in another order. */
 const tolerance = 1e-6
 
-function itemsOf({ value, items }: { value: number; items?: number[] | undefined }): readonly number[] | undefined {
+function itemsOf({
+  value,
+  items,
+}: {
+  value: number
+  items?: number[] | 'fresh' | undefined
+}): readonly number[] | 'fresh' | undefined {
+  if (items === 'fresh') return items
   if (items === undefined || items.length < fewestItems) return undefined
   const mean = items.reduce((sum, each) => sum + each / items.length, 0)
   const size = items.reduce((sum, each) => sum + Math.abs(each) / items.length, 0)

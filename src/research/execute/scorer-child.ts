@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import * as z from 'zod'
 import { messageOf, type Parent, serve } from '../../kernel/index.ts'
 import { readCheckpoint } from './run-folder.ts'
-import { AnyNumber, type ScorerStart, scorerProtocol } from './scorer-protocol.ts'
+import { AnyItems, AnyNumber, type ScorerStart, scorerProtocol } from './scorer-protocol.ts'
 
 type Score = (context: Readonly<Record<string, unknown>>) => unknown
 
@@ -18,7 +18,7 @@ const Scorer = z.looseObject({
 const Scored = z.looseObject({
   value: AnyNumber,
   secondary: z.record(z.string(), z.unknown()).optional(),
-  items: z.array(AnyNumber).optional(),
+  items: AnyItems.optional(),
 })
 
 await serve(scorerProtocol, (parent) => ({ score: (start) => scoreCandidate(start, parent) }))

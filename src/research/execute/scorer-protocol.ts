@@ -18,10 +18,13 @@ export type ScorerStart = z.infer<typeof ScorerStart>
 /** Also one that is not finite. */
 export const AnyNumber = z.custom<number>((value) => typeof value === 'number')
 
+/** Outcome of each item, in the order of the split; `fresh`: every seed draws new ones. */
+export const AnyItems = z.array(AnyNumber).or(z.literal('fresh'))
+
 const Scored = z.strictObject({
   value: AnyNumber,
   secondary: z.record(z.string(), AnyNumber),
-  items: z.array(AnyNumber).optional().describe('Outcome of each item, in the order of the split.'),
+  items: AnyItems.optional(),
 })
 const NotScored = z.strictObject({
   whose: z.enum(['candidate', 'scorer']).describe('`candidate`: what it left or answered cannot be scored.'),

@@ -50,11 +50,11 @@ export function itemDifferences(
   for (const [seed, against] of resultsBySeed(other)) {
     const result = own.get(seed)
     if (result === undefined) continue
-    const { items } = result
-    nItems ??= items?.length
-    if (items === undefined || items.length < 2 || items.length !== nItems) return undefined
-    if (against.items?.length !== nItems) return undefined
-    table.push(items.map((value, i) => gainOf(direction, value, against.items?.[i] ?? Number.NaN)))
+    const [items, others] = [result.items, against.items]
+    if (items === undefined || items === 'fresh' || others === undefined || others === 'fresh') return undefined
+    nItems ??= items.length
+    if (items.length < 2 || items.length !== nItems || others.length !== nItems) return undefined
+    table.push(items.map((value, i) => gainOf(direction, value, others[i] ?? Number.NaN)))
   }
   return table.length === 0 ? undefined : table
 }
@@ -89,8 +89,8 @@ function varianceOf(n: number, others: number, weight: number, { sigma, seedSd }
 export interface SeedResult {
   readonly seed: number
   readonly value: number | null
-  /** Outcomes by item, in the order of the split. Absent: not known. */
-  readonly items?: readonly number[] | undefined
+  /** Outcomes by item, in the order of the split; `fresh`: new items by seed. Absent: not known. */
+  readonly items?: readonly number[] | 'fresh' | undefined
 }
 
 /** Gains of `candidate` over `other`, one for each shared seed, in the order of the candidate's runs. */
@@ -123,6 +123,12 @@ function resultsBySeed(results: readonly SeedResult[]): Map<number, SeedResult &
       found.set(result.seed, { ...result, value })
   }
   return found
+}
+
+/** Whether every seed of both had items of its own. */
+export function hasFreshItems(...sides: readonly (readonly SeedResult[])[]): boolean {
+  const scored = sides.flatMap((results) => [...resultsBySeed(results).values()])
+  return scored.length > 0 && scored.every(({ items }) => items === 'fresh')
 }
 
 /** Whether any run ended without a number. */

@@ -18,6 +18,7 @@ const evaluation = (number: number, p: number, confirmed: boolean): TestEvaluati
   keeps: 5 * number,
   level: 0.01,
   p,
+  better: confirmed,
   confirmed,
   words: '',
 })

@@ -33,15 +33,19 @@ const scoresOf = (
   seeds: readonly number[],
   gains: readonly (number | null)[],
   direction: Direction = 'max',
-): TestEvaluationScores => ({
-  direction,
-  metric: 'val_bpb',
-  champion: seeds.map((seed, i) => {
-    const gain = gains[i] ?? null
-    return { seed, value: gain === null ? null : 2 + (direction === 'max' ? gain : -gain) }
-  }),
-  baseline: seeds.map((seed) => ({ seed, value: 2 })),
-})
+  kind: 'fresh' | 'none' = 'fresh',
+): TestEvaluationScores => {
+  const known = kind === 'fresh' ? { items: kind } : {}
+  return {
+    direction,
+    metric: 'val_bpb',
+    champion: seeds.map((seed, i) => {
+      const gain = gains[i] ?? null
+      return { seed, value: gain === null ? null : 2 + (direction === 'max' ? gain : -gain), ...known }
+    }),
+    baseline: seeds.map((seed) => ({ seed, value: 2, ...known })),
+  }
+}
 
 const record = (more: Partial<TestEvaluationRecord>): TestEvaluationRecord => ({
   number: 1,
@@ -50,6 +54,7 @@ const record = (more: Partial<TestEvaluationRecord>): TestEvaluationRecord => ({
   keeps: 5,
   level: 0.01,
   p: 0.5,
+  better: more.confirmed ?? false,
   confirmed: false,
   words: '',
   ...more,
@@ -86,7 +91,7 @@ describe('stepTestEvaluation', () => {
     expect(step.record.reported).toMatchObject({ gain: expect.closeTo(0.6, 12), n: 10, confidence: 0.925 })
     expect(step.record.reported?.probability_better).toBeGreaterThan(0.85)
     expect(step.record.words).toBe(
-      'Confirmed on 10 new seeds, hidden test set: val_bpb -0.60 ± 0.28 against the baseline (93 % interval over seeds alone; the scorer gives no outcomes by item, so what other items would show is not covered).',
+      'Confirmed on 10 new seeds, new items each, hidden test set: val_bpb -0.60 ± 0.28 against the baseline (93 % interval); -0.60 when shrunken for having passed.',
     )
   })
 
@@ -151,7 +156,7 @@ describe('stepTestEvaluation', () => {
         ),
       )
     for (const gain of [0.5, 0, -0.5]) expect(step(gain)).toMatchObject({ record: { confirmed: false, p: 1 } })
-    expect(step(0.5)).toMatchObject({ record: { words: expect.stringContaining('one observation') } })
+    expect(step(0.5)).toMatchObject({ record: { words: expect.stringContaining('its seeds do not differ') } })
   })
 
   it('confirms exactly where the interval that is printed is above zero (USE-20)', () => {
@@ -169,6 +174,20 @@ describe('stepTestEvaluation', () => {
         expect(words.startsWith('Confirmed')).toBe(confirmed)
       }),
     )
+  })
+
+  it('calls a gain of scores without items better on these items, and never confirmed (USE-140)', () => {
+    const seeds = [...evaluation.decide, ...evaluation.report]
+    const step = stepTestEvaluation(evaluation, scoresOf(seeds, [...good, 0.1, 0.2, 0.3, 0.2, 0.2], 'max', 'none'))
+    if (step.action !== 'conclude') throw new Error('not concluded')
+    expect(step.record).toMatchObject({ better: true, confirmed: false })
+    expect(step.record.words).toBe(
+      'Better on these items on 10 new seeds, hidden test set: val_bpb +0.60 ± 0.28 against the baseline (93 % interval over seeds alone; the scorer gives no outcomes by item, so what other items would show is not covered); +0.60 when shrunken for having passed.',
+    )
+    // It is not evaluated again for that, and its level is free for another.
+    const state = { champion: 'a7', baseline: 'a0', keeps: 9, evaluations: [step.record], requested: false }
+    expect(testEvaluationDue({ ...state, ending: true })).toBeUndefined()
+    expect(nextLevel([step.record], 'end')).toBe(nextLevel([], 'end'))
   })
 
   it('confirms no gain that the number of items cannot carry, however little seeds differ (USE-21)', () => {

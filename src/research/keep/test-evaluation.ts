@@ -1,9 +1,9 @@
 // Metered evaluations on the hidden test split: champion and baseline on fresh seeds. One test decides, over all those seeds and, where
 // outcomes are known by item, over the items of the split; the interval that is printed is the one of that test, so that it leaves zero
-// out exactly where the gain is confirmed (docs/decisions/0014).
+// out exactly where the gain is better. Only one that counts the items is called confirmed (docs/decisions/0014).
 import type { Direction, PlannedTestEvaluation, ReportedGainRecord } from '../../contracts/index.ts'
-import { crossedGain, gainInterval, gainTail, moments, tCdf } from '../../stats/index.ts'
-import { itemDifferences, pairGains, type SeedResult, valuesBySeed } from './measure-gain.ts'
+import { crossedGain, gainInterval, gainTail, moments, shrunkenByTest, tCdf } from '../../stats/index.ts'
+import { hasFreshItems, itemDifferences, pairGains, type SeedResult, valuesBySeed } from './measure-gain.ts'
 import { freshSeeds } from './seed-bank.ts'
 
 interface TestEvaluationOptions {
@@ -60,8 +60,9 @@ export function stepTestEvaluation(
   if (openLater.length > 0) return { action: 'run', seeds: openLater }
   const seeds = isOver ? evaluation.decide : [...evaluation.decide, ...evaluation.report]
   const { p, reported, why } = isOver ? { ...first, reported: undefined } : compareOn(seeds, scores, level)
-  const confirmed = (reported?.interval?.lower ?? 0) > 0
-  const record = { number, reason, champion, keeps, level, p, confirmed, reported }
+  const better = (reported?.interval?.lower ?? 0) > 0
+  const confirmed = better && reported?.items !== undefined
+  const record = { number, reason, champion, keeps, level, p, better, confirmed, reported }
   return {
     action: 'conclude',
     record: { ...record, words: testEvaluationWords(record, seeds.length, { ...scores, why }) },
@@ -89,8 +90,9 @@ function compareOn(seeds: readonly number[], scores: TestEvaluationScores, level
   const compared = crossedGain(byItem ?? gains.map((gain) => [gain]))
   const interval = gainInterval(compared, level)
   if (interval === null || reported === undefined) return { p: 1, reported, why: noSpread(gains, byItem) }
-  const items = byItem?.[0]?.length
-  return { p: gainTail(compared), reported: { ...reported, interval, confidence: 1 - 2 * level, items } }
+  const items = byItem?.[0]?.length ?? (hasFreshItems(own, scores.baseline) ? ('fresh' as const) : undefined)
+  const shrunken = interval.lower > 0 ? shrunkenByTest(compared, level) : undefined
+  return { p: gainTail(compared), reported: { ...reported, interval, confidence: 1 - 2 * level, items, shrunken } }
 }
 
 function noSpread(gains: readonly number[], byItem: unknown): string {
@@ -149,6 +151,9 @@ export interface TestEvaluationRecord {
   readonly level: number
   /** One-sided p-value of what was run; 1 where the champion failed on a seed, or nothing says how far the gain may be chance. */
   readonly p: number
+  /** The interval lies above zero. */
+  readonly better: boolean
+  /** Better, and the interval counts the items as well. */
   readonly confirmed: boolean
   /** Gain over the baseline, with the interval that decided. Absent: it was given up after the first seeds. */
   readonly reported?: ReportedGainRecord | undefined
@@ -158,7 +163,7 @@ export interface TestEvaluationRecord {
 
 /** Level at which the next test evaluation may confirm. */
 export function nextLevel(evaluations: readonly TestEvaluationRecord[], reason: TestEvaluationReason): number {
-  const spent = evaluations.reduce((sum, { confirmed, level }) => sum + (confirmed ? 0 : level), 0)
+  const spent = evaluations.reduce((sum, { better, level }) => sum + (better ? 0 : level), 0)
   return Math.max(0, claimLevel - spent) * shares[reason]
 }
 
@@ -180,7 +185,7 @@ interface TestEvaluationState {
 export function testEvaluationDue(state: TestEvaluationState): TestEvaluationReason | undefined {
   const { champion, baseline, keeps, evaluations, ending, requested, every = keepsBetweenTestEvaluations } = state
   if (champion === baseline) return undefined
-  if (evaluations.some((evaluation) => evaluation.champion === champion && evaluation.confirmed)) return undefined
+  if (evaluations.some((evaluation) => evaluation.champion === champion && evaluation.better)) return undefined
   if (evaluations.length >= mostTestEvaluations) return undefined
   if (ending) return 'end'
   // The last one is for the end.
@@ -195,22 +200,27 @@ export function testEvaluationsLeft(evaluations: readonly TestEvaluationRecord[]
 }
 
 /**
- * What the search may know of the hidden split (the ladder of Blum and Hardt 2015): a confirmed gain that is above the last released
+ * What the search may know of the hidden split (the ladder of Blum and Hardt 2015): a gain that passed its test and is above the last released
  * one by a step, the error of the measurement. All else would teach it the hidden split, evaluation by evaluation.
  */
 export function releasedGain(evaluations: readonly TestEvaluationRecord[]): number | undefined {
   let released: number | undefined
-  for (const { confirmed, reported } of evaluations) {
-    if (!confirmed || reported?.interval === undefined) continue
+  for (const { better, reported } of evaluations) {
+    if (!better || reported?.interval === undefined) continue
     const step = (reported.interval.upper - reported.interval.lower) / 4
     if (released === undefined || reported.gain > released + step) released = reported.gain
   }
   return released
 }
 
+/** What a test evaluation says of its champion, in the words of text, JSON and report. */
+export function claimOf({ confirmed, better = confirmed }: { confirmed: boolean; better?: boolean | undefined }) {
+  return confirmed ? 'confirmed' : better ? 'better on these items' : 'not confirmed'
+}
+
 /** `Confirmed on 10 new seeds, hidden test set of 118 items: val_bpb -0.0031 ± 0.0009 against the baseline (93 % interval).` */
 export function testEvaluationWords(
-  record: Omit<TestEvaluationRecord, 'words'>,
+  record: Pick<TestEvaluationRecord, 'confirmed' | 'better' | 'reported'>,
   seeds: number,
   {
     direction,
@@ -221,24 +231,38 @@ export function testEvaluationWords(
     readonly why?: string | undefined
   },
 ): string {
-  const { confirmed, reported } = record
-  const { items, interval, confidence = 0.9 } = reported ?? {}
-  const set = `hidden test set${items === undefined ? '' : ` of ${items} items`}`
-  const verdict = `${confirmed ? 'Confirmed' : 'Not confirmed'} on ${seeds} new seeds, ${set}`
+  const { reported } = record
+  const { items, interval, shrunken, confidence = 0.9 } = reported ?? {}
+  const size = items === 'fresh' ? ', new items each' : ''
+  const set = `hidden test set${typeof items === 'number' ? ` of ${items} items` : ''}`
+  const claim = claimOf(record)
+  const verdict = `${claim.charAt(0).toUpperCase()}${claim.slice(1)} on ${seeds} new seeds${size}, ${set}`
   const because = why === undefined ? '' : ` (${why})`
   if (reported === undefined) return `${verdict}${because}.`
-  const change = direction === 'max' ? reported.gain : 0 - reported.gain
   const half = interval === undefined ? undefined : (interval.upper - interval.lower) / 2
-  const digits = decimals(half ?? Math.abs(change))
-  const sign = change > 0 ? '+' : ''
+  const digits = half === undefined ? decimals(Math.abs(reported.gain)) : distinctDigits(reported.gain, half)
+  const change = (gain: number) => changeText(direction === 'max' ? gain : 0 - gain, digits)
   const error = half === undefined ? '' : ` ± ${half.toFixed(digits)}`
-  const size = `${metric} ${sign}${change.toFixed(digits)}${error}${unit === undefined ? '' : ` ${unit}`} against the baseline`
-  if (interval === undefined) return `${verdict}${because}: ${size}.`
-  return `${verdict}: ${size} (${Math.round(100 * confidence)} % interval${items === undefined ? ` over seeds alone; ${uncovered}` : ''}).`
+  const measured = `${metric} ${change(reported.gain)}${error}${unit === undefined ? '' : ` ${unit}`} against the baseline`
+  if (interval === undefined) return `${verdict}${because}: ${measured}.`
+  const over = `${Math.round(100 * confidence)} % interval${items === undefined ? ` over seeds alone; ${uncovered}` : ''}`
+  const expected = shrunken === undefined ? '' : `; ${change(shrunken)} when shrunken for having passed`
+  return `${verdict}: ${measured} (${over})${expected}.`
 }
 
 /** What a claim of scores without items does not cover. */
 const uncovered = 'the scorer gives no outcomes by item, so what other items would show is not covered'
+
+function changeText(change: number, digits: number): string {
+  return `${change > 0 ? '+' : ''}${change.toFixed(digits)}`
+}
+
+// As many as show on which side of zero the interval ends.
+function distinctDigits(gain: number, half: number): number {
+  let digits = decimals(half)
+  while (digits < 12 && gain !== half && Math.abs(gain).toFixed(digits) === half.toFixed(digits)) digits += 1
+  return digits
+}
 
 // Two digits of the error are shown, and no more.
 function decimals(error: number): number {

@@ -79,6 +79,7 @@ describe('words of a test evaluation', () => {
     keeps: 1,
     level: 0.04,
     p: 0.01,
+    better: true,
     confirmed: true,
     reported: { gain: 0.0031, n: 6, interval: { lower: 0.0022, upper: 0.004 }, confidence: 0.92, items: 64 },
   }
@@ -88,7 +89,11 @@ describe('words of a test evaluation', () => {
       'Confirmed on 6 new seeds, hidden test set of 64 items: val_bpb -0.00310 ± 0.00090 against the baseline (92 % interval).',
     )
     expect(
-      testEvaluationWords({ ...record, confirmed: false }, 6, { direction: 'max', metric: 'accuracy', unit: 'points' }),
+      testEvaluationWords({ ...record, better: false, confirmed: false }, 6, {
+        direction: 'max',
+        metric: 'accuracy',
+        unit: 'points',
+      }),
     ).toBe(
       'Not confirmed on 6 new seeds, hidden test set of 64 items: accuracy +0.00310 ± 0.00090 points against the baseline (92 % interval).',
     )

@@ -20,7 +20,10 @@ export function decideAttempt(deciding: Deciding, attempt: ResearchAttempt): Ste
   const broken = attempt.runs.find(({ status, purpose }) => status === 'failed' && purpose === 'race')
   const again = attempt.runs.find(({ run }) => run === `${broken?.run}-again`)
   const failure = again?.failure ?? broken?.failure
-  if (failure !== undefined && (broken?.failure?.class !== 'infra' || again?.status === 'failed')) {
+  if (
+    failure !== undefined &&
+    (broken?.failure?.class !== 'infra' || broken.failure.again === false || again?.status === 'failed')
+  ) {
     return concluded(deciding.state, attempt, 'failed', failedText(failure), failure)
   }
   const killed = attempt.runs.find(({ status, purpose }) => status === 'killed' && purpose === 'race')
@@ -53,6 +56,12 @@ function race(deciding: Deciding, attempt: ResearchAttempt): Step | undefined {
   if (next === undefined) {
     return concluded(state, attempt, 'inconclusive', 'Inconclusive: all seeds of the race were run.')
   }
+  // What moves with the load of the machine is compared with what was measured just now.
+  const isTimed = state.settings?.timed === true && next.who === 'candidate' && !isKept
+  const beside = isTimed
+    ? neededRun(deciding, incumbent, { seed: next.seed, purpose: 'refresh', beside: attempt.id })
+    : undefined
+  if (beside !== undefined && beside.done === undefined) return beside.step
   const { done, ...open } =
     next.who === 'candidate'
       ? neededRun(deciding, attempt, { seed: next.seed, purpose: 'race' })

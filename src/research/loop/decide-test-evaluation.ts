@@ -19,7 +19,7 @@ export function decideOpenTestEvaluation(deciding: Deciding): Step | undefined {
     baseline: testResults(state, planned, baseline),
   })
   if (step.action === 'conclude') {
-    const { number, reason, champion, keeps, level, p, confirmed, reported, words } = step.record
+    const { number, reason, champion, keeps, level, p, better, confirmed, reported, words } = step.record
     const entry: NewEntry = {
       type: 'confirmation',
       attempt: champion,
@@ -30,6 +30,7 @@ export function decideOpenTestEvaluation(deciding: Deciding): Step | undefined {
       level,
       p,
       confirmed,
+      better,
       reason: words,
       reported,
     }
@@ -51,7 +52,9 @@ const FEWEST_SEEDS = 3
 export function runsToConfirm({ state, plugins }: Pick<Deciding, 'state' | 'plugins'>): number {
   const { incumbent, baseline, settings, confirmations } = state
   if (plugins.keepRule.confirmSeeds === undefined || settings?.hidden_test === false) return 0
-  const isConfirmed = confirmations.some(({ attempt, confirmed }) => attempt === incumbent && confirmed)
+  const isConfirmed = confirmations.some(
+    ({ attempt, confirmed, better = confirmed }) => attempt === incumbent && better,
+  )
   return incumbent === baseline || isConfirmed ? 0 : 4 * FEWEST_SEEDS
 }
 

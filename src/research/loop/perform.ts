@@ -145,7 +145,7 @@ export async function performRun(
       status: 'scored' as const,
       value,
       secondary,
-      items: items && [...items],
+      items: items === 'fresh' || items === undefined ? items : [...items],
       level,
       accelerator,
       claimed,

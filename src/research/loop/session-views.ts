@@ -89,9 +89,15 @@ export function raceOf(state: ResearchState, attempt: ResearchAttempt, incumbent
   }
 }
 
-// Seeds that left the bank are compared with no more, as what was measured before drift; those of the race itself stay.
-function stillCompared({ bank }: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt): SeedScore[] {
+// Seeds that left the bank are compared with no more, as what was measured before drift; those of the race itself stay. Of a metric of
+// time they are all that counts: the rest was measured at another load.
+function stillCompared(
+  { bank, settings }: ResearchState,
+  attempt: ResearchAttempt,
+  incumbent: ResearchAttempt,
+): SeedScore[] {
   const raced = new Set(attempt.scores.map(({ seed }) => seed))
+  if (settings?.timed === true && raced.size > 0) return incumbent.scores.filter(({ seed }) => raced.has(seed))
   return incumbent.scores.filter(({ seed }) => bank.includes(seed) || raced.has(seed))
 }
 
@@ -103,10 +109,12 @@ function inBankOrder(scores: readonly SeedScore[], bank: readonly number[]): See
 
 /** Test evaluations of a session with their conclusions. */
 export function testEvaluationsOf({ confirmations }: ResearchState): TestEvaluationRecord[] {
-  return confirmations.map(({ look, occasion, attempt, keeps, level, p, confirmed, reported, reason }) => {
-    const decided = { keeps, level, p, confirmed, words: reason, reported }
-    return { number: look, reason: occasion, champion: attempt, ...decided }
-  })
+  return confirmations.map(
+    ({ look, occasion, attempt, keeps, level, p, confirmed, better = confirmed, reported, reason }) => {
+      const decided = { keeps, level, p, better, confirmed, words: reason, reported }
+      return { number: look, reason: occasion, champion: attempt, ...decided }
+    },
+  )
 }
 
 /** Test scores of one side of an evaluation; null where a run failed. */

@@ -88,7 +88,10 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
       ...writeBrief(state, task, request, { ...extras, redact }),
       sealed: sealedPaths(task, options),
     }),
-    leaseCores: task.table === undefined ? (wanted) => acquireCores(coresOf(task), wanted) : undefined,
+    leaseCores:
+      task.table === undefined
+        ? (wanted) => acquireCores(coresOf(task), wanted, { what: `research on ${task.name}` })
+        : undefined,
     clock: systemClock,
     provenance: options.provenance,
     onBegin: (session) => options.onBegin?.({ ...session, task }),
@@ -151,6 +154,8 @@ function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: b
     noise_runs: noiseRuns(task),
     control_every: CONTROL_EVERY,
     confirm_every: keepsBetweenTestEvaluations,
+    timed: task.timed,
+    bounds: task.bounds,
     hidden_test: isDeterministic ? false : undefined,
   }
 }
@@ -160,9 +165,9 @@ function noiseRuns({ seeds }: Executor['task']): number {
   return Math.min(MOST_NOISE_RUNS, Math.max(2, seeds.length))
 }
 
-// Candidates that share a card would take each other's seconds.
+// Candidates that share a card, or are timed, would take each other's seconds.
 function placesFor(task: Executor['task']): number {
-  if (task.program?.accelerator !== undefined) return 1
+  if (task.program?.accelerator !== undefined || task.timed === true) return 1
   return Math.max(1, Math.floor(availableParallelism() / coresOf(task)))
 }
 

@@ -51,9 +51,21 @@ type Needed = { readonly done: RecordedRunOf } | { readonly done?: undefined; re
 export function neededRun(
   { busy }: Pick<Deciding, 'busy'>,
   attempt: ResearchAttempt,
-  { seed, split = 'val', purpose }: { seed: number; split?: 'val' | 'test' | undefined; purpose: RunPurpose },
+  {
+    seed,
+    split = 'val',
+    purpose,
+    beside,
+  }: {
+    seed: number
+    split?: 'val' | 'test' | undefined
+    purpose: RunPurpose
+    /** Attempt beside which it is measured again. */
+    beside?: string | undefined
+  },
 ): Needed {
-  const suffix = split === 'test' ? '-test' : purpose === 'repeat' ? '-repeat' : ''
+  const again = beside === undefined ? '' : `-beside-${beside}`
+  const suffix = split === 'test' ? '-test' : purpose === 'repeat' ? '-repeat' : again
   const name = `${attempt.id}-s${seed}${suffix}`
   for (const run of [name, `${name}-again`]) {
     const known = attempt.runs.find((each) => each.run === run)
@@ -61,7 +73,7 @@ export function neededRun(
     if (known === undefined || known.status === 'running') {
       return { step: { kind: 'run', run, attempt: attempt.id, seed, split, purpose } }
     }
-    if (known.failure?.class !== 'infra' || run !== name) return { done: known }
+    if (known.failure?.class !== 'infra' || known.failure.again === false || run !== name) return { done: known }
   }
   return {}
 }

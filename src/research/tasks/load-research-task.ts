@@ -75,7 +75,7 @@ async function programTask(written: WrittenTask, settings: Settings, asked: numb
   if (metric === undefined || direction === undefined || scorer === undefined || train_seconds === undefined)
     throw new EvsysError('INTERNAL', 'a task without metric, direction, scorer or train_seconds was taken for checked')
   const trainSeconds = asked ?? durationSeconds(train_seconds)
-  const program = await programOf(written, scorer, settings)
+  const program = await programOf(written, { scorer, trainSeconds }, settings)
   const data = await prepared(written, settings)
   return {
     ...common(written, direction),
@@ -109,6 +109,8 @@ function common({ loaded, fields }: WrittenTask, direction: ResearchTask['direct
     metric: fields.metric ?? 'score',
     direction,
     unit: fields.unit,
+    timed: fields.timed,
+    bounds: fields.bounds,
     variant: fields.variant,
     secondary: fields.secondary.filter((each): each is SecondaryMetric => typeof each !== 'string'),
     scope: fields.scope,
@@ -131,7 +133,11 @@ const pythonEnv = {
 
 type Program = Omit<TaskProgram, 'trainData' | 'sealedData'>
 
-async function programOf({ loaded, fields }: WrittenTask, scorer: string, settings: Settings): Promise<Program> {
+async function programOf(
+  { loaded, fields }: WrittenTask,
+  { scorer, trainSeconds }: { scorer: string; trainSeconds: number },
+  settings: Settings,
+): Promise<Program> {
   const { runtime, limits = {}, packages = [] } = fields
   const language = runtime === 'table' ? 'command' : runtime
   const others = Object.keys(loaded.task.variants ?? {}).filter((name) => name !== fields.variant)
@@ -155,6 +161,7 @@ async function programOf({ loaded, fields }: WrittenTask, scorer: string, settin
     diskBytes: Math.round((limits.disk_gb ?? 1) * 1e9),
     startSeconds: durationSeconds(limits.start_seconds ?? 30),
     answerSeconds: durationSeconds(limits.answer_seconds ?? 120),
+    scorerSeconds: durationSeconds(limits.scorer_seconds ?? 60 + 2 * trainSeconds),
   }
 }
 

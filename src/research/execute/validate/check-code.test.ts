@@ -5,7 +5,7 @@ import { asFailures } from './code-file.ts'
 
 const program = (language: 'node' | 'python', more: Partial<TaskProgram> = {}): TaskProgram => ({
   ...{ language, command: '', scorer: '', trainData: '', sealedData: '', mounts: [], env: {} },
-  ...{ memoryBytes: 1, processes: 1, diskBytes: 1, startSeconds: 1, answerSeconds: 1 },
+  ...{ memoryBytes: 1, processes: 1, diskBytes: 1, startSeconds: 1, answerSeconds: 1, scorerSeconds: 1 },
   api: { [language === 'node' ? 'api.mjs' : 'api.py']: '' },
   packages: language === 'node' ? ['@acme/nets'] : ['torch'],
   requiredCalls: [],

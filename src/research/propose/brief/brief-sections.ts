@@ -22,7 +22,7 @@ export interface BriefExtras {
   readonly backlog?: readonly string[] | undefined
   /** Noise of one paired difference; absent: not measured yet. */
   readonly sigma?: number | undefined
-  /** Gain over the baseline that was confirmed on the hidden split, as far as it may be released. */
+  /** Gain over the baseline that passed its test on the hidden split, as far as it may be released. */
   readonly confirmedGain?: number | undefined
   /** Runs of attempts and dollars of their calls, by id. Nothing that a clock measured: equal sessions have equal briefs. */
   readonly costs?: Readonly<Record<string, { readonly runs: number; readonly usd: number }>> | undefined
@@ -75,7 +75,7 @@ export function incumbent({ state, redact, confirmedGain }: BriefSource): BriefS
   const confirmed =
     confirmedGain === undefined
       ? []
-      : [`Confirmed on fresh seeds and data that the search never sees: ${figure(confirmedGain)} over the baseline.`]
+      : [`On fresh seeds and data that the search never sees: ${figure(confirmedGain)} over the baseline.`]
   return {
     heading: 'Incumbent',
     items: [`${nameOf(best, redact)}: ${scoreOf(best)}, ${best.lines} lines of code.`, ...confirmed],

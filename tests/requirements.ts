@@ -975,5 +975,9 @@ export const requirements = {
   'USE-250':
     'an experiment may have several `claims`, each on any benchmark; verdicts are adjusted by Holm, and text and JSON hold raw and adjusted p-values and intervals',
   'USE-252': 'the conclusion names the budget that ended runs, and how many',
+  'USE-221':
+    'a run that the record holds, completed, under the same hashes of configuration, data, code, plugins, engine and scorers is not trained again: it is linked to its origin, shown as reused and costs nothing; `--fresh` trains it',
+  'USE-222':
+    'a run is never reused where it was marked invalid, failed, was a trial, or where anything differs or is not known; fresh seeds are trained',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

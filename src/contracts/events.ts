@@ -152,6 +152,10 @@ export type Verdict = z.infer<typeof Verdict>
 export const Artifact = z.strictObject({ name: z.string(), kind: z.string(), ref: z.string() })
 export type Artifact = z.infer<typeof Artifact>
 
+/** A run of the record. */
+export const Origin = z.strictObject({ experiment_id: z.string(), run_id: z.string() })
+export type Origin = z.infer<typeof Origin>
+
 /** `seq` counts the events of one run from 1, without gaps and over all its attempts: it is the resume cursor. */
 const runEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.object({ seq: z.int().min(1), at: z.iso.datetime(), run_id: Text, type: z.literal(type), ...shape })
@@ -219,7 +223,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     text: z.string().optional().describe('The numbers that it looked at, in words.'),
     learning_rate: z.number().optional(),
   }),
-  runEvent('notice', { text: z.string(), artifact: Artifact.optional().describe('What its algorithm left.') }),
+  runEvent('notice', {
+    text: z.string(),
+    artifact: Artifact.optional().describe('What its algorithm left.'),
+    reused_from: Origin.optional().describe('The earlier run that it takes the place of: nothing was trained.'),
+  }),
   runEvent('log', { level: LogLevel, text: z.string() }),
   runEvent('run.finished', {
     status: EndStatus,

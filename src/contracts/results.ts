@@ -1,7 +1,17 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
-import { Artifact, BaselineScore, JudgeAgreement, Leak, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
+import {
+  Artifact,
+  BaselineScore,
+  JudgeAgreement,
+  Leak,
+  Origin,
+  RunFailures,
+  RunStatus,
+  RunTrip,
+  Verdict,
+} from './events.ts'
 import { Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { Bounds, Metrics } from './quantity.ts'
@@ -238,6 +248,7 @@ export const RunSummary = z.strictObject({
   tokens: Count.optional(),
   wall_s: z.number().min(0).optional(),
   invalid: z.string().optional().describe('Why its numbers no longer count.'),
+  reused_from: Origin.optional().describe('The earlier run that it repeats: nothing was trained, and it cost nothing.'),
   error: ErrorRecord.optional(),
 })
 export type RunSummary = z.infer<typeof RunSummary>
@@ -274,6 +285,7 @@ export const ExperimentResult = z.strictObject({
   failures: z.array(RunFailures).optional().describe('What failed within runs without ending them, counted.'),
   judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
   guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
+  reusable: Count.optional().describe('Runs of the plan that the record holds already; under --dry alone.'),
   leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
   data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),

@@ -259,6 +259,11 @@ export const Recipe = z.strictObject({
   config: RunConfig,
   /** Loggers and other callbacks of the experiment. */
   callbacks: z.array(PluginSpec),
+  log_store: PluginSpec.optional(),
+  engine_dir: z
+    .string()
+    .optional()
+    .describe('Opens the backend here, for the id of its engine; absent: not asked for.'),
 })
 export type Recipe = z.infer<typeof Recipe>
 
@@ -275,6 +280,7 @@ export const RecipeHashes = z.strictObject({
   code_hash: z.string().optional(),
   data_hash: z.string().optional(),
   data_key: z.string().optional().describe('Of the rows in the cache.'),
+  engine_id: z.string().optional().describe('Present where it was asked for and the backend could be opened.'),
   /** Why a hash is missing. */
   error: ErrorRecord.optional(),
 })

@@ -198,7 +198,7 @@ function again({ result }: ExperimentReportInput): Section {
     id: 'reproduce',
     title: 'Reproduce',
     short: 'Reproduce',
-    body: html`<pre class="wrap"><code>evsys repro ${result.experiment_id} -o again.yaml &amp;&amp; evsys run again.yaml</code></pre>`,
+    body: html`<pre class="wrap"><code>evsys repro ${result.experiment_id} -o again.yaml &amp;&amp; evsys run again.yaml --fresh</code></pre>`,
   }
 }
 

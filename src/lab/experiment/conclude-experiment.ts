@@ -14,6 +14,7 @@ import {
   filesOf,
   isDryRun,
   isLogImport,
+  isReused,
   judgeCosts,
   number,
   outputDirOf,
@@ -112,7 +113,7 @@ async function writeExperimentFiles(
   const { experiment, runs, evidence, baselines = [], text, dir } = options
   const hypothesis = `- hypothesis: ${experiment.hypothesis ?? 'none was given'}`
   await mkdir(dir, { recursive: true })
-  await writeFileAtomic(join(dir, 'experiment.md'), experimentPage(experiment, evidence, baselines, text))
+  await writeFileAtomic(join(dir, 'experiment.md'), experimentPage(experiment, runs, evidence, baselines, text))
   for (const recorded of runs) {
     const folder = runFolder(dir, recorded.run.name)
     await mkdir(join(folder, 'logs'), { recursive: true })
@@ -127,6 +128,7 @@ async function writeExperimentFiles(
 
 function experimentPage(
   { id, name, hypothesis, words, plan, tags, parentId }: ExperimentRow,
+  runs: readonly RecordedRun[],
   evidence: Evidence,
   baselines: readonly BaselineScore[],
   text: string,
@@ -139,6 +141,7 @@ function experimentPage(
       evidence.objective === null ? (plan.arms.find((each) => each.name === arm)?.seeds.length ?? 0) : score?.n
     return `| ${cell(arm)} | ${status} | ${mean} | ${range(score?.ci)} | ${nSeeds ?? 0} | ${n_failed} |`
   })
+  const reused = runs.filter(({ run }) => isReused(run)).length
   return [
     `# ${name}`,
     '',
@@ -147,6 +150,9 @@ function experimentPage(
     `- hypothesis: ${hypothesis ?? 'none was given'}`,
     `- verdict: ${evidence.verdict}`,
     `- conclusion: ${text}`,
+    ...(reused === 0
+      ? []
+      : [`- reused: ${reused} of ${runs.length} runs are of earlier experiments; they are no fresh seeds`]),
     ...words.map((word) => `- ${word.author}: ${word.text}`),
     '',
     `| arm | status | ${cell(metric)} | 90 % interval on tasks like these | seeds | failed |`,

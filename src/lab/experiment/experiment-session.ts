@@ -31,6 +31,8 @@ export interface RunExperimentOptions {
   readonly steps?: number | undefined
   /** Resumes the newest unfinished experiment of the same configuration. */
   readonly resume?: boolean | undefined
+  /** Trains every run, also one that the record holds under the same hashes. */
+  readonly fresh?: boolean | undefined
   readonly maxConcurrent?: number | undefined
   /** Bounds on the process of a run: memory, silence, output. */
   readonly limits?: Partial<WorkerLimits> | undefined
@@ -324,13 +326,14 @@ async function leaksOf(
 }
 
 function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
-  const { plan, projectDir, file, seal } = checked
+  const { plan, projectDir, file, seal, cards } = checked
   const { clock, dry = false, resume = false } = options
   const provenance = {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
     file,
     seal: plan.experiment.metadata.benchmark.length === 0 ? undefined : seal.level,
+    plugins: Object.fromEntries(cards.map(({ type, kind, hash }) => [`${type} ${kind}`, hash])),
     ...(dry ? dryRunMark : {}),
   }
   return beginExperiment(store, plan, { resume, projectDir, clock, provenance })

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import type { Plan, RunConfig, RunRow } from '../../contracts/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { isReused } from './held-runs.ts'
 
 export interface PlanForecast {
   readonly runs: number
@@ -69,7 +70,7 @@ async function earlierRuns(store: OpenStore, plan: Plan): Promise<RunRow[]> {
   for (const { id } of await store.experiments({ limit: MOST_EXPERIMENTS })) {
     if (found.length >= MOST_RUNS) break
     for (const run of await store.runs(id)) {
-      if (run.kind !== 'training' || run.status !== 'completed' || run.wallS === undefined) continue
+      if (run.kind !== 'training' || run.status !== 'completed' || run.wallS === undefined || isReused(run)) continue
       if (recipes.has(recipeOf(run.config))) found.push(run)
     }
   }

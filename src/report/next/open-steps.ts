@@ -128,7 +128,7 @@ function confirmStep(open: OpenExperiment, evidence: Evidence): NextStep[] {
       kind: 'confirm',
       title: `confirm ${best_arm} on ${confirmSeeds} fresh seeds`,
       why: `it was chosen among ${chosen_among} arms on ${seeds} ${seeds === 1 ? 'seed' : 'seeds'}, so part of its score is luck`,
-      command: `evsys run ${fileOf(open)} --set base_seed=${fresh} --set n_repeats=${confirmSeeds}`,
+      command: `evsys run ${fileOf(open)} --set base_seed=${fresh} --set n_repeats=${confirmSeeds} --fresh`,
       // The more it was chosen among, the less it says.
       chance: Math.max(0.2, 0.6 - 0.05 * (chosen_among - 2)),
     },

@@ -979,5 +979,8 @@ export const requirements = {
     'a run that the record holds, completed, under the same hashes of configuration, data, code, plugins, engine and scorers is not trained again: it is linked to its origin, shown as reused and costs nothing; `--fresh` trains it',
   'USE-222':
     'a run is never reused where it was marked invalid, failed, was a trial, or where anything differs or is not known; fresh seeds are trained',
+  'USE-223':
+    '`leaks: drop | warn | refuse` of an experiment: rows that repeat questions are left out, with counts in lineage and conclusion, kept and recorded, or refused; all pairs are in JSON',
+  'USE-224': '`validate --deep` compares training rows with the benchmarks and checks the bytes of stored datasets',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

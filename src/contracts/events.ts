@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
-import { Split } from './metadata.ts'
+import { Leak, Split } from './metadata.ts'
 import { Count, Text } from './name.ts'
 import { PlannedArm, PlannedRun } from './plan.ts'
 import { LogLevel } from './plugin.ts'
@@ -82,6 +82,7 @@ export const FailureKind = z.enum([
   'cut_answers',
   'dropped_rows',
   'cut_rows',
+  'leaked_rows',
 ])
 export type FailureKind = z.infer<typeof FailureKind>
 
@@ -89,7 +90,7 @@ export type FailureKind = z.infer<typeof FailureKind>
 export const FailureCount = z.strictObject({
   kind: FailureKind.describe(
     'answers: to benchmarks, without a reward. agents: attempts at benchmarks in which the agent failed. rollouts: of training, failed. ' +
-      'empty_steps: trained on nothing. constant_groups: equal rewards. cut_answers: good enough, cut short. dropped_rows, cut_rows: by max_seq_len.',
+      'empty_steps: trained on nothing. constant_groups: equal rewards. cut_answers: good enough, cut short. dropped_rows, cut_rows: by max_seq_len. leaked_rows: left out, since they repeat questions.',
   ),
   n: Count,
   of: Count,
@@ -171,7 +172,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     num_steps: Count.optional(),
     resumed_from_step: Count.optional().describe('Last step that is kept from earlier attempts. Absent: none is.'),
   }),
-  runEvent('data.loaded', { n_rows: Count, data_hash: z.string() }),
+  runEvent('data.loaded', {
+    n_rows: Count,
+    data_hash: z.string(),
+    n_leaked: Count.optional().describe('Rows left out, since they repeat questions of a benchmark.'),
+  }),
   runEvent('step.finished', { step: Count, metrics: Metrics }),
   runEvent('checkpoint.saved', {
     step: Count,
@@ -263,21 +268,6 @@ export type BaselineScore = z.infer<typeof BaselineScore>
 
 const experimentEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.object({ seq: z.int().min(1), at: z.iso.datetime(), experiment_id: Text, type: z.literal(type), ...shape })
-
-/** Training rows that repeat questions of a benchmark, where the experiment allows it. */
-export const Leak = z.strictObject({
-  benchmark: z.string(),
-  arms: z.array(z.string()).min(1).describe('Those that train on these rows.'),
-  rows: Count.describe('Training rows that were compared.'),
-  exact: Count,
-  near: Count,
-  pairs: z
-    .array(
-      z.strictObject({ place: z.string(), task_id: z.string(), kind: z.enum(['exact', 'near']), share: z.number() }),
-    )
-    .describe('The first of them: where the row stands, and which task it repeats.'),
-})
-export type Leak = z.infer<typeof Leak>
 
 /** What happens to an experiment as a whole. Its runs have separate streams. */
 export const ExperimentEvent = z.discriminatedUnion('type', [

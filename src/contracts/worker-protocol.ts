@@ -39,6 +39,7 @@ export const SealedBenchmark = z.strictObject({
   agent: PluginSpec.optional().describe('Harness that produces the answers; absent: that of the run.'),
   inference: PluginSpec.optional().describe('Client that answers in place of the weights.'),
   tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
+  drop_leaks: z.literal(true).optional().describe('Training rows that repeat its questions are left out.'),
   in_folders: z
     .literal(true)
     .optional()
@@ -260,6 +261,10 @@ export const Recipe = z.strictObject({
   /** Loggers and other callbacks of the experiment. */
   callbacks: z.array(PluginSpec),
   log_store: PluginSpec.optional(),
+  benchmarks: z
+    .array(SealedBenchmark)
+    .optional()
+    .describe('Those whose questions are left out of the rows among them.'),
   engine_dir: z
     .string()
     .optional()

@@ -16,6 +16,7 @@ export {
   stoppedRuns,
 } from './evidence/evidence-of.ts'
 export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds } from './evidence/recorded-events.ts'
+export { reportDetails } from './evidence/report-details.ts'
 export { runArtifacts } from './evidence/run-summaries.ts'
 export type { RecordedRun } from './evidence/weigh-evidence.ts'
 export {

@@ -20,7 +20,7 @@ import { beginExperiment, type HeldLease, holdLease, isUnfinished } from './begi
 import type { BenchmarkSeal, SealChoice } from './benchmark-seal.ts'
 import { BudgetKeeper, countSpent, isOfRun } from './budget-keeper.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
-import { checkLeaks } from './check-leaks.ts'
+import { checkLeaks, leakRule } from './check-leaks.ts'
 import { SealedBenchmarks } from './sealed-benchmarks.ts'
 
 export interface RunExperimentOptions {
@@ -322,7 +322,17 @@ async function leaksOf(
 ): Promise<FoundInData> {
   const benchmarks = plan.experiment.metadata.benchmark
   const tasks = (benchmark: string) => sealed.tasks(benchmark)
-  return await checkLeaks({ benchmarks, tasks, trainingData, projectDir, plugins, seal, limits, signal })
+  return await checkLeaks({
+    benchmarks,
+    leaks: plan.experiment.leaks,
+    tasks,
+    trainingData,
+    projectDir,
+    plugins,
+    seal,
+    limits,
+    signal,
+  })
 }
 
 function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
@@ -339,8 +349,19 @@ function beginChecked(store: OpenStore, checked: CheckedExperiment, options: Ses
   return beginExperiment(store, plan, { resume, projectDir, clock, provenance })
 }
 
-function openBenchmarks(
-  { plan, projectDir, plugins, cards, seal, secretSource }: CheckedExperiment,
+function dropping({ experiment: { leaks, metadata } }: CheckedExperiment['plan']): string[] {
+  return metadata.benchmark.filter((each) => leakRule(each, leaks) === 'drop').map(({ name }) => name)
+}
+
+export function openBenchmarks(
+  {
+    plan,
+    projectDir,
+    plugins,
+    cards,
+    seal,
+    secretSource,
+  }: Pick<CheckedExperiment, 'plan' | 'projectDir' | 'plugins' | 'cards' | 'seal' | 'secretSource'>,
   signal: AbortSignal,
 ): Promise<SealedBenchmarks> {
   return SealedBenchmarks.open(plan.experiment.metadata.benchmark, {
@@ -349,6 +370,7 @@ function openBenchmarks(
     cards,
     hidden: seal.hidden,
     secretSource,
+    dropping: dropping(plan),
     agents: plan.runs.map(({ config }) => agentOf(config)),
     environments: plan.runs.map(({ config }) => config.environment),
     signal,

@@ -135,8 +135,9 @@ async function hashesNow(session: ExperimentSession, rows: readonly TrainingRunR
   try {
     const callbacks = callbacksOf(experiment.plan)
     const { log_store } = experiment.plan.experiment
+    const benchmarks = [...session.benchmarks]
     const recipes = rows.map(({ id, config }) => {
-      return { key: id, config, callbacks, log_store, engine_dir: join(engineDir, 'engine') }
+      return { key: id, config, callbacks, log_store, benchmarks, engine_dir: join(engineDir, 'engine') }
     })
     const found = await recipeHashes(recipes, { projectDir, plugins, hidden: seal.hidden, signal })
     return new Map(found.map((each) => [each.key, each]))

@@ -6,7 +6,14 @@ import { type Recipe, type RecipeHashes, type RecipeStart, recipeProtocol } from
 import { rowCacheFolder } from '../../data/index.ts'
 import { EvsysError, errorRecord, hashOf, keyedRandom, openRegistry, type Parent, serve } from '../../kernel/index.ts'
 import { openModel } from '../train/open-model.ts'
-import { equip, equipRenderers, loadAllRows, loadRows, type RunServices } from '../train/run-context.ts'
+import {
+  droppedQuestions,
+  equip,
+  equipRenderers,
+  loadAllRows,
+  loadRows,
+  type RunServices,
+} from '../train/run-context.ts'
 import { usedPlugins } from './run-in-worker.ts'
 
 /** Longest that a plugin may keep the event loop. */
@@ -41,6 +48,7 @@ async function hashRecipes(
       data: {
         projectDir: project_dir,
         cache: { dir: cache_dir ?? rowCacheFolder(project_dir), seed: recipe.config.seed, codeHash: plugins.hashOf },
+        leaks: () => droppedQuestions(recipe.benchmarks ?? []),
       },
     }
     const data = await attempt(recipe, services)

@@ -68,7 +68,9 @@ describe('leaks', () => {
     const near = 'Send the quarterly report to the finance team before 3 pm'
     const found = await leaks([...Array.from({ length: 7 }, () => near), 'Add 12 and 34'])
     expect(found).toMatchObject({ exact: 1, near: 7 })
-    expect(found?.pairs.map(({ place }) => place)).toEqual([8, 1, 2, 3, 4, 5, 6, 7].map((line) => `data/train.jsonl:${line}`))
+    expect(found?.pairs.map(({ place }) => place)).toEqual(
+      [8, 1, 2, 3, 4, 5, 6, 7].map((line) => `data/train.jsonl:${line}`),
+    )
   })
 
   it('find every question in itself, whatever its text (DATA-3)', () => {

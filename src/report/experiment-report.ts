@@ -1,10 +1,10 @@
 // The report of an experiment: hypothesis, verdict, arms with their seeds, the claim in numbers, all runs. In the style of
 // research reports, and as self-contained.
-import type { Evidence, ExperimentRow, RunRow } from '../contracts/index.ts'
+import type { Evidence, ExperimentRow, RunRow, Verdict } from '../contracts/index.ts'
 import { countText, durationText, numberText, rangeText, signedText, usdText } from '../kernel/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import { mistakesSection, tablesSection } from './experiment/answer-sections.ts'
-import { armLooks } from './experiment/arm-looks.ts'
+import { armLooks, shortName } from './experiment/arm-looks.ts'
 import { armsSection, baselinesSection, type Judged, scoresSection } from './experiment/arm-sections.ts'
 import { claimSection, verdictMark } from './experiment/claim-section.ts'
 import { curveSection } from './experiment/curve-section.ts'
@@ -57,7 +57,7 @@ function experimentReport(input: ExperimentReportInput): string {
   })
 }
 
-function overview({ result, evidence, hypothesis, createdAt, tags }: ExperimentReportInput): Content {
+function overview({ result, evidence, hypothesis, createdAt, tags, looks, runs: all }: ExperimentReportInput): Content {
   const { objective, conclusion, cost_usd, wall_s, best_arm } = result
   const best = result.arms.find(({ name }) => name === best_arm)
   const aim = objective && `${objective.metric}, ${objective.direction === 'min' ? 'lower' : 'higher'} is better`
@@ -69,14 +69,40 @@ ${factLine([
   ['tags', tags.length === 0 ? undefined : tags.join(', ')],
 ])}
 <p>${hypothesis === undefined ? html`<span class="muted">No hypothesis was given.</span>` : clipped(hypothesis, 2000)}</p>
-<p class="lead">${conclusion === null ? 'It has no conclusion yet.' : html`${verdictMark(conclusion.verdict)} ${clipped(withoutVerdict(conclusion.text, conclusion.verdict), 3000)}`}</p>
+${conclusion === null ? html`<p class="lead">It has no conclusion yet.</p>` : concluded(conclusion)}
 <dl class="tiles">${[
-    tile('best arm', scoreText(best?.score?.mean), clipped(best_arm ?? 'none has a score', 80)),
-    evidence.claim === null ? undefined : effectTile(evidence.claim.overall),
-    tile('runs', String(evidence.n_runs), `${evidence.n_completed} completed, ${evidence.n_invalid} taken out`),
+    tile('best arm', scoreText(best?.score?.mean), best_arm === null ? 'none has a score' : shortName(looks, best_arm)),
+    evidence.claims !== undefined
+      ? claimsTile(evidence.claims)
+      : evidence.claim === null
+        ? undefined
+        : effectTile(evidence.claim.overall),
+    tile(
+      'runs',
+      String(evidence.n_runs),
+      `${evidence.n_completed} completed${evidence.n_invalid === 0 ? '' : `, ${evidence.n_invalid} taken out`}${reusedText(all)}`,
+    ),
     tile('took', durationText(wall_s), cost_usd === null ? 'cost unknown' : usdText(cost_usd)),
     tile('test evaluations', String(evidence.n_test_looks), 'in the loop'),
   ]}</dl>`
+}
+
+function claimsTile(claims: NonNullable<Evidence['claims']>): Content {
+  const supported = claims.filter((claim) => claim?.overall.verdict === 'supported').length
+  return tile('claims', `${supported} of ${claims.length}`, 'supported, adjusted by Holm')
+}
+
+function reusedText(runs: readonly RunRow[]): string {
+  const reused = runs.filter(({ mode }) => mode === 'reused').length
+  return reused === 0 ? '' : `, ${reused} reused`
+}
+
+// The first sentence answers; the others say by what.
+function concluded({ verdict, text }: { verdict: Verdict; text: string }): Content {
+  const sentences = clipped(withoutVerdict(text, verdict), 6000).split(/(?<=[.!?)]) (?=[A-Z0-9])/)
+  const [first = '', ...rest] = sentences
+  const others = rest.map((sentence) => (/^Claim \d+: /.test(sentence) ? html`<br>${sentence} ` : `${sentence} `))
+  return html`<p class="lead">${verdictMark(verdict)} ${first}</p><p class="rest">${others}</p>`
 }
 
 // The mark says it already.

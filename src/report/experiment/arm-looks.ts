@@ -11,12 +11,32 @@ export const colours = 8
 export interface ArmLook {
   /** Classes of the colour and, from the ninth arm on, of the dash. */
   readonly kind: string
+  /** Its name without what all arms begin with. */
+  readonly short: string
 }
 
 export type ArmLooks = ReadonlyMap<string, ArmLook>
 
 export function armLooks(arms: readonly Pick<ArmEvidence, 'name'>[]): ArmLooks {
-  return new Map(arms.map(({ name }, i) => [name, { kind: `a${i % colours}${i < colours ? '' : ' dashed'}` }] as const))
+  const prefix = sharedPrefix(arms.map(({ name }) => name).filter((name) => name !== 'base_model'))
+  return new Map(
+    arms.map(({ name }, i) => {
+      const kind = `a${i % colours}${i < colours ? '' : ' dashed'}`
+      return [name, { kind, short: name.startsWith(prefix) ? name.slice(prefix.length) : name }] as const
+    }),
+  )
+}
+
+// Names of arms are the name of the run and the values of their axes: experiment__learning_rate0p1.
+function sharedPrefix([first = '', ...others]: readonly string[]): string {
+  const end = first.indexOf('__') + 2
+  const prefix = first.slice(0, end)
+  return end > 2 && end < first.length && others.every((name) => name.startsWith(prefix)) ? prefix : ''
+}
+
+/** The name of an arm as this report shows it. */
+export function shortName(looks: ArmLooks, arm: string): string {
+  return clipped(looks.get(arm)?.short ?? arm, 80)
 }
 
 export function swatch(looks: ArmLooks, arm: string): Markup {
@@ -25,8 +45,9 @@ export function swatch(looks: ArmLooks, arm: string): Markup {
 }
 
 export function armName(looks: ArmLooks, arm: string, isBest: boolean): Markup {
-  const name = clipped(arm, 80)
-  return html`${swatch(looks, arm)}${isBest ? html`<b>${name}</b> <span class="tag">best</span>` : name}`
+  const name = shortName(looks, arm)
+  const shown = isBest ? html`<b>${name}</b> <span class="tag">best</span>` : name
+  return html`<span title="${clipped(arm, 200)}">${swatch(looks, arm)}${shown}</span>`
 }
 
 /** A scale over everything that a strip shows. */

@@ -20,11 +20,13 @@ export function armsSection({ evidence, result, looks }: Judged): Section {
   const shown = evidence.arms.slice(0, mostArms)
   const x = stripScale(shown)
   const decimals = x === undefined ? 0 : tickDecimals(x)
-  const ends = x === undefined ? '' : `${x.low.toFixed(decimals)} to ${x.high.toFixed(decimals)}`
+  const ends = x === undefined ? '' : `${plain(x.low, decimals)} to ${plain(x.high, decimals)}`
   const hasFailed = shown.some(({ n_failed }) => n_failed > 0)
   const table = dataTable(shown, [
     { title: 'arm', kind: 'words', cell: ({ name }) => armName(looks, name, name === result.best_arm) },
-    ...(x === undefined ? [] : [{ title: ends, kind: 'wide', cell: (arm: ArmEvidence) => strip(arm, x, looks) } as const]),
+    ...(x === undefined
+      ? []
+      : [{ title: ends, kind: 'wide', cell: (arm: ArmEvidence) => strip(arm, x, looks) } as const]),
     { title: 'mean', kind: 'n', cell: ({ score }) => html`<b>${score === null ? '–' : numberText(score.mean)}</b>` },
     { title: '90 % interval', kind: 'n', cell: ({ score }) => (score?.ci == null ? '–' : rangeText(score.ci)) },
     { title: 'seeds', kind: 'n', cell: ({ by_seed }) => String(by_seed.length) },
@@ -118,4 +120,9 @@ export function baselinesSection({ result: { baselines = [] } }: Judged): Sectio
       ],
     )}`,
   }
+}
+
+// Without the minus of a zero.
+function plain(value: number, decimals: number): string {
+  return value.toFixed(decimals).replace(/^-(0(?:\.0*)?)$/, '$1')
 }

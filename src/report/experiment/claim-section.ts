@@ -1,9 +1,10 @@
 // Claims in numbers: where each effect and its interval lie between nothing and what was claimed.
 import type { ClaimEvidence, PairEvidence, Verdict } from '../../contracts/index.ts'
 import { numberText, rangeText, signedText } from '../../kernel/index.ts'
-import { clipped, dataTable, html, type Markup } from '../html/markup.ts'
+import { dataTable, html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { coordinate, linearScale, type Scale } from '../html/plot.ts'
+import { shortName } from './arm-looks.ts'
 import type { Judged } from './arm-sections.ts'
 
 const outcomes: Readonly<Record<Verdict, string>> = {
@@ -24,7 +25,7 @@ interface Compared {
   readonly pair: PairEvidence
 }
 
-export function claimSection({ evidence }: Judged): Section | undefined {
+export function claimSection({ evidence, looks }: Judged): Section | undefined {
   const { claim, claims } = evidence
   if (claim === null && claims === undefined) return undefined
   const several = claims?.flatMap((each) => each ?? [])
@@ -45,7 +46,7 @@ export function claimSection({ evidence }: Judged): Section | undefined {
       title: 'treatment against baseline',
       kind: 'words',
       cell: ({ pair }) =>
-        html`<b>${clipped(pair.treatment, 80)}</b> <span class="muted">against</span> ${clipped(pair.baseline, 80)}`,
+        html`<b>${shortName(looks, pair.treatment)}</b> <span class="muted">against</span> ${shortName(looks, pair.baseline)}`,
     },
     { title: 'worse … better', kind: 'wide', cell: (each) => effectStrip(each, x) },
     { title: 'effect', kind: 'n', cell: ({ pair }) => html`<b>${signedText(pair.effect)}</b>` },

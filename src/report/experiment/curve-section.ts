@@ -1,9 +1,9 @@
 // Curves of training and of evaluations in the loop: a thin line for each run, a thick one for the mean of an arm.
 import type { ResultCurve } from '../../contracts/index.ts'
-import { clipped, html, type Markup } from '../html/markup.ts'
+import { html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { coordinate, linearScale, plot, type Scale, tickDecimals } from '../html/plot.ts'
-import { type ArmLooks, swatch } from './arm-looks.ts'
+import { type ArmLooks, shortName, swatch } from './arm-looks.ts'
 import type { Judged } from './arm-sections.ts'
 
 /** Figures of one report. */
@@ -20,7 +20,7 @@ export function curveSection({ result: { curves = [] }, looks }: Judged): Sectio
     ),
   )
   const arms = [...new Set(curves.map(({ arm }) => arm))]
-  const legend = html`<ul class="legend">${arms.map((arm) => html`<li>${swatch(looks, arm)}${clipped(arm, 60)}</li>`)}</ul>`
+  const legend = html`<ul class="legend">${arms.map((arm) => html`<li>${swatch(looks, arm)}${shortName(looks, arm)}</li>`)}</ul>`
   return {
     id: 'curves',
     title: 'Curves',

@@ -982,5 +982,12 @@ export const requirements = {
   'USE-223':
     '`leaks: drop | warn | refuse` of an experiment: rows that repeat questions are left out, with counts in lineage and conclusion, kept and recorded, or refused; all pairs are in JSON',
   'USE-224': '`validate --deep` compares training rows with the benchmarks and checks the bytes of stored datasets',
+  'USE-225':
+    '`prompt_search` proposes, scores on validation and keeps, by optimiser over instructions, examples and templates or by a model; each try is recorded and the best prompt is an artifact',
+  'USE-226': '`score_only` and `prompt_search` need no `data`',
+  'USE-227':
+    '`evsys eval` keeps answers with instruction, expected answer and reward; `evsys gc` drops old answers except those of selected checkpoints',
+  'USE-228':
+    'the report, experiment.md and JSON hold all benchmarks and metrics, tables by class, wrong answers with their texts, curves and several claims; texts are escaped, bounded and without secrets',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

@@ -1,6 +1,6 @@
 // What other rooms may use of data.
 import { datasetSource, folderSource, hfDatasetSource } from './sources/dataset-sources.ts'
-import { csvSource, inMemorySource, jsonlSource, jsonSource, parquetSource } from './sources/file-sources.ts'
+import { csvSource, inMemorySource, jsonlSource, jsonSource, noSource, parquetSource } from './sources/file-sources.ts'
 import { inMemoryStore, localStore } from './stores/stores.ts'
 import { jsonlToChat, mapTemplate, systemPrompt } from './transforms/chat-rows.ts'
 import { dedupe } from './transforms/dedupe.ts'
@@ -43,7 +43,7 @@ export { fetchStored } from './stores/stores.ts'
 export { openTokenShards, type TokenShards } from './token-shards.ts'
 
 const sources = [
-  ...[jsonlSource, jsonSource, inMemorySource, csvSource, parquetSource],
+  ...[jsonlSource, jsonSource, inMemorySource, csvSource, parquetSource, noSource],
   ...[folderSource, hfDatasetSource, datasetSource],
 ] as const
 const rowTransforms = [identity, jsonlToChat, dedupe, filter, sample, shuffle, mapTemplate, mix, split] as const

@@ -22,6 +22,7 @@ export type { RecordedRun } from './evidence/weigh-evidence.ts'
 export {
   answersFile,
   answersFolder,
+  evalAnswersFile,
   filesOf,
   outputDirOf,
   runFolder,
@@ -35,4 +36,4 @@ export { readResultsLog } from './log/read-results-log.ts'
 export { heldRuns, isReused, originDirOf, projectPlugins } from './plan/held-runs.ts'
 export { type PlanForecast, planForecast } from './plan/plan-forecast.ts'
 export { type PlanPower, planPower } from './plan/plan-power.ts'
-export { collectSegments, projectUsage } from './project-usage.ts'
+export { collectAnswers, collectSegments, projectUsage } from './project-usage.ts'

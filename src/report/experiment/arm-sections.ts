@@ -68,7 +68,11 @@ export function scoresSection({ evidence, result, looks }: Judged): Section | un
   const cell = (score: BenchmarkScore | undefined) => {
     if (score === undefined) return '–'
     const interval = score.score.ci === null ? undefined : html`<small>${rangeText(score.score.ci)}</small>`
-    return html`<b>${numberText(score.score.mean)}</b>${score.selects ? html` <span class="tag">selected</span>` : undefined}${interval}`
+    const seeds =
+      score.by_seed.length < 2
+        ? undefined
+        : html`<small>seeds ${score.by_seed.map(({ value }) => numberText(value)).join(', ')}</small>`
+    return html`<b>${numberText(score.score.mean)}</b>${score.selects ? html` <span class="tag">selected</span>` : undefined}${interval}${seeds}`
   }
   const table = dataTable(shown, [
     {

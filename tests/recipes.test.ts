@@ -188,7 +188,8 @@ describe('combo', () => {
 
 describe('prompt_search', () => {
   const candidates = ['Be brief.', 'Be kind.', 'Be quick.']
-  const search = async (changes: Partial<RunAssignment> = {}, params: object = {}) => {
+  const byStep = (_: string, step: number | undefined) => [0.1, 0.2, 0.9, 0.3][step ?? 0] ?? 0
+  const search = async (changes: Partial<RunAssignment> = {}, params: object = {}, scoreOf = byStep) => {
     const dir = folder()
     const asked: { benchmark: string; step: number | undefined }[] = []
     const prompts: string[] = []
@@ -221,7 +222,7 @@ describe('prompt_search', () => {
       plugins: [listening],
       score({ benchmark, step }) {
         asked.push({ benchmark, step })
-        return { pass_rate: [0.1, 0.2, 0.9, 0.3][step ?? 0] ?? 0 }
+        return { pass_rate: scoreOf(prompts.at(-1) ?? '', step) }
       },
     })
     return { run, asked, prompts }
@@ -237,7 +238,10 @@ describe('prompt_search', () => {
     expect(run.of('run.finished')).toMatchObject([
       { status: 'completed', best_step: 2, metrics: { 'prompt/best_score': 0.9 } },
     ])
-    expect(run.of('notice')).toMatchObject([{ text: 'left prompt "system_prompt": Be kind.' }])
+    expect(run.of('notice')).toMatchObject([
+      { text: 'left prompt "system_prompt": Be kind.' },
+      { artifact: { name: 'prompt_trials', kind: 'json' } },
+    ])
     expect(run.of('checkpoint.saved')).toEqual([])
     const tasks = prompts.length / 6
     expect(prompts.slice(0, tasks).some((prompt) => prompt.includes('Be '))).toBe(false)
@@ -247,6 +251,66 @@ describe('prompt_search', () => {
   it('asks for an objective on validation (PLG-24)', async () => {
     const { run } = await search({ objective: { benchmark: 'test', metric: 'pass_rate', direction: 'max' } })
     expect(run.of('run.finished')).toMatchObject([{ status: 'failed', error: { code: 'CONFIG_OBJECTIVE' } }])
+  })
+
+  const instructions = ['Answer in one word.', 'Sing.', 'Name the desk.', 'Rhyme.']
+  const worth = (prompt: string) =>
+    0.1 +
+    0.3 * Number(prompt.includes('one word')) +
+    0.3 * Number(prompt.includes('desk')) +
+    0.2 * Number(prompt.includes('Input: lost parcel')) -
+    0.1 * Number(prompt.includes('Sing')) -
+    0.1 * Number(prompt.includes('Rhyme'))
+  const built = {
+    candidates: [],
+    instructions,
+    examples: [
+      { input: 'lost parcel', output: 'shop' },
+      { input: 'two bills', output: 'mail' },
+    ],
+    max_examples: 1,
+    max_steps: 24,
+  }
+  const trialsOf = ({ run }: Awaited<ReturnType<typeof search>>) => {
+    const artifacts = run.of('notice').flatMap((each) => ('artifact' in each ? [each.artifact] : []))
+    return JSON.parse(artifacts.find((each) => each?.name === 'prompt_trials')?.ref ?? '[]') as {
+      prompt: string
+      by: string
+      score: number
+      kept: boolean
+    }[]
+  }
+
+  it('climbs from what is given to the best combination, on validation alone, and records each try (USE-225)', async () => {
+    const found = await search({}, built, worth)
+    const trials = trialsOf(found)
+    const best = trials.filter(({ kept }) => kept).at(-1)
+    expect(best?.score).toBeCloseTo(0.9)
+    expect(best?.prompt).toBe('Answer in one word.\nName the desk.\n\nInput: lost parcel\nOutput: shop')
+    expect(trials.slice(0, 2).map(({ by }) => by)).toEqual(['given', 'given'])
+    expect(trials.at(-1)?.by).toBe('optimiser')
+    expect(new Set(trials.map(({ prompt }) => prompt)).size).toBe(trials.length)
+    expect(trials.length).toBeLessThanOrEqual(24)
+    expect(found.asked.filter(({ benchmark }) => benchmark === 'test')).toEqual([
+      { benchmark: 'test', step: undefined },
+    ])
+    expect(found.run.of('run.finished')).toMatchObject([{ metrics: { 'prompt/candidates': trials.length } }])
+    expect(trialsOf(await search({}, built, worth))).toEqual(trials)
+  })
+
+  it('takes prompts of a model, within its budget (USE-225)', async () => {
+    const proposer = { client: { kind: 'mock', params: { template: 'Be exact.' } }, about: 'routing of tickets' }
+    const found = await search({}, { candidates: ['Be brief.'], proposer, max_steps: 5 }, (prompt) =>
+      prompt.includes('Be exact.') ? 0.8 : 0.1,
+    )
+    const trials = trialsOf(found)
+    // The model says the same again, which is tried once.
+    expect(trials.map(({ prompt, by }) => [prompt, by])).toEqual([
+      ['', 'given'],
+      ['Be brief.', 'given'],
+      ['Be exact.', 'proposer'],
+    ])
+    expect(found.run.of('notice')[0]).toMatchObject({ text: 'left prompt "system_prompt": Be exact.' })
   })
 
   it('tries nothing beside the candidates where that is asked (PLG-24)', async () => {

@@ -1011,8 +1011,24 @@ export const requirements = {
   'USE-113':
     'what a task adds to a metric is its own value only where the metric is a mean over tasks, not where it equals one by coincidence',
   'USE-114': 'a resumed experiment reports the time of all its executions, in text and JSON',
-  'USE-115': 'a forecast after the first run or trial is within a factor of two: starts, steps, evaluations and pauses are measured apart, and all evaluations are counted',
-  'USE-116': '`evsys next` proposes no command that does nothing: files are as they were run, what was taken up already is left out, caps in the way are raised, and a session that runs or has nothing new is left alone',
+  'USE-115':
+    'a forecast after the first run or trial is within a factor of two: starts, steps, evaluations and pauses are measured apart, and all evaluations are counted',
+  'USE-116':
+    '`evsys next` proposes no command that does nothing: files are as they were run, what was taken up already is left out, caps in the way are raised, and a session that runs or has nothing new is left alone',
   'USE-117': '`compare` takes arms as EXPERIMENT/ARM, with intervals, paired by tasks where both know theirs',
+  'USE-221':
+    'a run that the record holds, completed, under the same hashes of configuration, data, code, plugins, engine and scorers is not trained again: it is linked to its origin, shown as reused and costs nothing; `--fresh` trains it',
+  'USE-222':
+    'a run is never reused where it was marked invalid, failed, was a trial, or where anything differs or is not known; fresh seeds are trained',
+  'USE-223':
+    '`leaks: drop | warn | refuse` of an experiment: rows that repeat questions are left out, with counts in lineage and conclusion, kept and recorded, or refused; all pairs are in JSON',
+  'USE-224': '`validate --deep` compares training rows with the benchmarks and checks the bytes of stored datasets',
+  'USE-225':
+    '`prompt_search` proposes, scores on validation and keeps, by optimiser over instructions, examples and templates or by a model; each try is recorded and the best prompt is an artifact',
+  'USE-226': '`score_only` and `prompt_search` need no `data`',
+  'USE-227':
+    '`evsys eval` keeps answers with instruction, expected answer and reward; `evsys gc` drops old answers except those of selected checkpoints',
+  'USE-228':
+    'the report, experiment.md and JSON hold all benchmarks and metrics, tables by class, wrong answers with their texts, curves and several claims; texts are escaped, bounded and without secrets',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

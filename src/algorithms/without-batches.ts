@@ -1,4 +1,4 @@
-// Recipes that build no batch: score_only and prompt_search train nothing, combo hands the run to other recipes.
+// Recipes that build no batch: score_only trains nothing, combo hands the run to other recipes.
 import * as z from 'zod'
 import { pluginReference } from '../contracts/index.ts'
 import { defineAlgorithm } from '../kernel/index.ts'
@@ -71,37 +71,3 @@ function labels(phases: readonly z.output<typeof Phase>[]): string[] {
     return name ?? (isRepeated ? `${kind}_${i}` : kind)
   })
 }
-
-// A search for the system prompt that validation likes best. No weight moves: what is found is words. Candidates are scored on the
-// validation benchmark of the objective alone, and the best one speaks when the other benchmarks are scored at the end.
-/** Scores system prompts on validation and keeps the best. */
-export const promptSearch = defineAlgorithm({
-  kind: 'prompt_search',
-  summary: 'Scores candidate system prompts on validation and answers with the best one; trains nothing.',
-  params: z.strictObject({
-    ...sharedParams,
-    max_steps: count.optional().describe('Most candidates that are tried.'),
-    candidates: z.array(z.string()).min(1).describe('System prompts to try, in order; an empty one is none.'),
-    include_none: z.boolean().default(true).describe('Also tries no system prompt at all, first.'),
-  }),
-  takesRows: false,
-  async train({ runId, params, prompts, log }) {
-    const all = [...new Set([...(params.include_none ? [''] : []), ...params.candidates])]
-    const candidates = all.slice(0, params.max_steps)
-    let best: { prompt: string; score: number } | undefined
-    for (const [step, prompt] of candidates.entries()) {
-      const { score, isBest, stop } = await prompts.validate(step, prompt)
-      log('info', `candidate ${step + 1} of ${candidates.length}: ${score}`)
-      if (isBest) best = { prompt, score }
-      if (stop !== undefined) break
-    }
-    if (best === undefined) throw new Error('no candidate has a score on validation')
-    prompts.use(best.prompt)
-    return {
-      run_id: runId,
-      status: 'completed',
-      metrics: { 'prompt/candidates': candidates.length, 'prompt/best_score': best.score },
-      artifacts: [{ name: 'system_prompt', kind: 'prompt', ref: best.prompt }],
-    }
-  },
-})

@@ -23,6 +23,10 @@ export function addRecordCommands(program: EvsysCommand): void {
       '--resume',
       'resume the newest unfinished experiment of the same configuration; starts it where there is none, shows it where it has finished',
     )
+    .option(
+      '--fresh',
+      'train every run, also one that the record holds under the same hashes of configuration, data, code, engine and scorers',
+    )
     .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
     .option('--strict', 'exit with 1 where any run did not complete')
     .addOption(

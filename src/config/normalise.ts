@@ -3,7 +3,18 @@
 import { ExperimentFile } from '../contracts/index.ts'
 import type { NodeChecker } from './check-node.ts'
 import { changeAt, changeMap, mergeNodes, spellAgent, withKey, withoutKey } from './edit-tree.ts'
-import { isNull, type LocatedEntry, type LocatedMap, type LocatedNode, mapNode, seqNode } from './located.ts'
+import {
+  isNull,
+  itemsOf,
+  type LocatedEntry,
+  type LocatedMap,
+  type LocatedNode,
+  mapNode,
+  nodeAt,
+  scalarNode,
+  seqNode,
+  textOf,
+} from './located.ts'
 import { placeName, type Report } from './report.ts'
 import { withoutNulls } from './schema-walk.ts'
 import { translateLegacy } from './translate-legacy.ts'
@@ -19,7 +30,7 @@ export function normalise(root: LocatedMap, checker: NodeChecker): LocatedMap {
   const { report } = checker
   const arms = moveShorthands(moveBaseRun(root, report), checker)
   const written = withoutNulls(arms, ExperimentFile)
-  return spellStages(spellMetadata(translateLegacy(written, checker), report))
+  return withoutRows(spellStages(spellMetadata(translateLegacy(written, checker), report)))
 }
 
 /** The value of a key, where `null` counts as absent. */
@@ -146,6 +157,24 @@ function spellOut(
     report.problem(short.at, { code: 'CONFIG_CONFLICT', message: onTwice(full), fix: 'keep one of the two.' })
   }
   return rest
+}
+
+/** Recipes that take no rows: a run of one of them needs no data. */
+const rowless = new Set(['score_only', 'prompt_search'])
+
+function withoutRows(root: LocatedMap): LocatedMap {
+  const axes = nodeAt(root, ['matrix', 'axes'])
+  const swept = axes?.type === 'map' ? axes.entries.get('algorithm.kind')?.value : undefined
+  const fill = (run: LocatedMap) => {
+    const kinds = swept === undefined ? [nodeAt(run, ['algorithm', 'kind'])] : itemsOf(swept)
+    const takesNone = kinds.length > 0 && kinds.every((kind) => rowless.has(textOf(kind) ?? ''))
+    if (!takesNone || presentIn(run, 'data') !== undefined) return run
+    const { origin } = run
+    const none = { key: 'source_kind', at: origin, value: scalarNode('none', origin) }
+    return withKey(run, 'data', mapNode([none], origin))
+  }
+  const places = [['run'], ['runs', '*'], ['matrix', 'base_run']]
+  return places.reduce((tree, path) => changeMap(tree, path, fill), root)
 }
 
 function spellStages(root: LocatedMap): LocatedMap {

@@ -15,7 +15,7 @@ describe('the document of a failed command', () => {
   it('is { errors: [{ code, message, where?: { file, line, col, path }, fix? }] } (CON-5)', () => {
     expect(ErrorReport.parse({ errors: [error] })).toEqual({ errors: [error] })
     expect(Object.keys(ErrorReport.shape)).toEqual(['errors'])
-    expect(Object.keys(ErrorRecord.shape)).toEqual(['code', 'message', 'where', 'fix'])
+    expect(Object.keys(ErrorRecord.shape)).toEqual(['code', 'message', 'where', 'fix', 'pairs'])
     expect(Object.keys(ErrorRecord.shape.where.unwrap().shape)).toEqual(['file', 'line', 'col', 'path'])
   })
 

@@ -72,12 +72,22 @@ export const Location = z.strictObject({
 })
 export type Location = z.infer<typeof Location>
 
+/** A training row that repeats the question of a task. */
+export const LeakPair = z.strictObject({
+  place: z.string(),
+  task_id: z.string(),
+  kind: z.enum(['exact', 'near']),
+  share: z.number(),
+})
+export type LeakPair = z.infer<typeof LeakPair>
+
 /** An error as `--json` prints it and as the record stores it. */
 export const ErrorRecord = z.strictObject({
   code: ErrorCode,
   message: z.string(),
   where: Location.optional(),
   fix: z.string().optional(),
+  pairs: z.array(LeakPair).optional().describe('Of DATA_LEAK: all rows that repeat questions.'),
 })
 export type ErrorRecord = z.infer<typeof ErrorRecord>
 

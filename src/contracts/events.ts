@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
-import { Split } from './metadata.ts'
+import { Leak, Split } from './metadata.ts'
 import { Count, Text } from './name.ts'
 import { PlannedArm, PlannedRun } from './plan.ts'
 import { LogLevel } from './plugin.ts'
@@ -82,6 +82,7 @@ export const FailureKind = z.enum([
   'cut_answers',
   'dropped_rows',
   'cut_rows',
+  'leaked_rows',
 ])
 export type FailureKind = z.infer<typeof FailureKind>
 
@@ -89,7 +90,7 @@ export type FailureKind = z.infer<typeof FailureKind>
 export const FailureCount = z.strictObject({
   kind: FailureKind.describe(
     'answers: to benchmarks, without a reward. agents: attempts at benchmarks in which the agent failed. rollouts: of training, failed. ' +
-      'empty_steps: trained on nothing. constant_groups: equal rewards. cut_answers: good enough, cut short. dropped_rows, cut_rows: by max_seq_len.',
+      'empty_steps: trained on nothing. constant_groups: equal rewards. cut_answers: good enough, cut short. dropped_rows, cut_rows: by max_seq_len. leaked_rows: left out, since they repeat questions.',
   ),
   n: Count,
   of: Count,
@@ -152,6 +153,10 @@ export type Verdict = z.infer<typeof Verdict>
 export const Artifact = z.strictObject({ name: z.string(), kind: z.string(), ref: z.string() })
 export type Artifact = z.infer<typeof Artifact>
 
+/** A run of the record. */
+export const Origin = z.strictObject({ experiment_id: z.string(), run_id: z.string() })
+export type Origin = z.infer<typeof Origin>
+
 /** `seq` counts the events of one run from 1, without gaps and over all its attempts: it is the resume cursor. */
 const runEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.object({ seq: z.int().min(1), at: z.iso.datetime(), run_id: Text, type: z.literal(type), ...shape })
@@ -167,7 +172,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     num_steps: Count.optional(),
     resumed_from_step: Count.optional().describe('Last step that is kept from earlier attempts. Absent: none is.'),
   }),
-  runEvent('data.loaded', { n_rows: Count, data_hash: z.string() }),
+  runEvent('data.loaded', {
+    n_rows: Count,
+    data_hash: z.string(),
+    n_leaked: Count.optional().describe('Rows left out, since they repeat questions of a benchmark.'),
+  }),
   runEvent('step.finished', { step: Count, metrics: Metrics }),
   runEvent('checkpoint.saved', {
     step: Count,
@@ -219,7 +228,11 @@ export const RunEvent = z.discriminatedUnion('type', [
     text: z.string().optional().describe('The numbers that it looked at, in words.'),
     learning_rate: z.number().optional(),
   }),
-  runEvent('notice', { text: z.string(), artifact: Artifact.optional().describe('What its algorithm left.') }),
+  runEvent('notice', {
+    text: z.string(),
+    artifact: Artifact.optional().describe('What its algorithm left.'),
+    reused_from: Origin.optional().describe('The earlier run that it takes the place of: nothing was trained.'),
+  }),
   runEvent('log', { level: LogLevel, text: z.string() }),
   runEvent('run.finished', {
     status: EndStatus,
@@ -255,21 +268,6 @@ export type BaselineScore = z.infer<typeof BaselineScore>
 
 const experimentEvent = <const T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) =>
   z.object({ seq: z.int().min(1), at: z.iso.datetime(), experiment_id: Text, type: z.literal(type), ...shape })
-
-/** Training rows that repeat questions of a benchmark, where the experiment allows it. */
-export const Leak = z.strictObject({
-  benchmark: z.string(),
-  arms: z.array(z.string()).min(1).describe('Those that train on these rows.'),
-  rows: Count.describe('Training rows that were compared.'),
-  exact: Count,
-  near: Count,
-  pairs: z
-    .array(
-      z.strictObject({ place: z.string(), task_id: z.string(), kind: z.enum(['exact', 'near']), share: z.number() }),
-    )
-    .describe('The first of them: where the row stands, and which task it repeats.'),
-})
-export type Leak = z.infer<typeof Leak>
 
 /** What happens to an experiment as a whole. Its runs have separate streams. */
 export const ExperimentEvent = z.discriminatedUnion('type', [

@@ -61,6 +61,12 @@ const common = {
   output_dir: Text.optional().describe(
     'Where runs are written, relative to this file; absent: .evsys/runs in the project.',
   ),
+  leaks: z
+    .enum(['drop', 'warn', 'refuse'])
+    .optional()
+    .describe(
+      'Training rows that repeat questions of a benchmark: left out and counted, kept and recorded, or refused, which is the default. `leaks` of a benchmark wins.',
+    ),
   log_rollouts: z.boolean().default(false).describe('Write training rollouts to the loggers.'),
   data_store: PluginSpec.optional().describe(
     'Data store that the paths of data blocks are read from, where a block names none with `store`.',

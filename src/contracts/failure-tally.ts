@@ -29,6 +29,9 @@ export class FailureTally {
       if (event.rolled_back_to !== undefined || (event.action ?? 'roll_back') === 'roll_back') {
         this.#keep(event.rolled_back_to ?? -1)
       }
+    } else if (event.type === 'data.loaded') {
+      const n = event.n_leaked ?? 0
+      if (n > 0) add(this.#final, { kind: 'leaked_rows', n, of: event.n_rows + n })
     } else if (event.type === 'checkpoint.saved') this.#join(event.step)
     else if (event.type === 'rollout.finished') {
       const { step = 0, error } = event

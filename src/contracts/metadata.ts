@@ -1,5 +1,6 @@
 // Why the experiment is run and how it is judged: hypothesis, objective, claim, benchmarks.
 import * as z from 'zod'
+import { LeakPair } from './error.ts'
 import { Count, Name, Text } from './name.ts'
 import { Kind, Params, PluginSpec } from './plugin.ts'
 import { DataConfig } from './run-config.ts'
@@ -175,3 +176,15 @@ export const Metadata = z.strictObject({
   extra: z.record(z.string(), z.unknown()).optional().describe('Stored, never read.'),
 })
 export type Metadata = z.infer<typeof Metadata>
+
+/** Training rows that repeat questions of a benchmark, where the experiment allows or drops them. */
+export const Leak = z.strictObject({
+  benchmark: z.string(),
+  arms: z.array(z.string()).min(1).describe('Those that train on these rows.'),
+  rows: Count.describe('Training rows that were compared.'),
+  exact: Count,
+  near: Count,
+  pairs: z.array(LeakPair).describe('Where each row stands, and which task it repeats; of older records, the first.'),
+  dropped: z.literal(true).optional().describe('The rows were left out of training.'),
+})
+export type Leak = z.infer<typeof Leak>

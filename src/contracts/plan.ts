@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { Location } from './error.ts'
 import { Experiment } from './experiment-file.ts'
-import { Direction } from './metadata.ts'
+import { Direction, Leak } from './metadata.ts'
 import { Count } from './name.ts'
 import { Params } from './plugin.ts'
 import { RunConfig } from './run-config.ts'
@@ -123,6 +123,10 @@ export const ValidateReport = z.strictObject({
   valid: z.literal(true),
   file: z.string(),
   deep: z.boolean(),
+  leaks: z
+    .array(Leak)
+    .optional()
+    .describe('Training rows that repeat questions, which the experiment allows or drops.'),
   name: z.string(),
   config_hash: z.string(),
   objective: ResolvedObjective.optional(),

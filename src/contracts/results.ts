@@ -1,10 +1,10 @@
 // The documents that commands print under --json and that the record keeps of finished work.
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
-import { Artifact, BaselineScore, JudgeAgreement, Leak, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
-import { Direction, Split } from './metadata.ts'
+import { Artifact, BaselineScore, JudgeAgreement, Origin, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
+import { Direction, Leak, Split } from './metadata.ts'
 import { Count } from './name.ts'
-import { Bounds, Metrics } from './quantity.ts'
+import { Bounds, Metrics, MetricTable } from './quantity.ts'
 import { Seed } from './run-config.ts'
 
 // What a run was trained on, to look at: rows before and after the transforms, and the first batch as tokens with the weight that each
@@ -238,9 +238,46 @@ export const RunSummary = z.strictObject({
   tokens: Count.optional(),
   wall_s: z.number().min(0).optional(),
   invalid: z.string().optional().describe('Why its numbers no longer count.'),
+  reused_from: Origin.optional().describe('The earlier run that it repeats: nothing was trained, and it cost nothing.'),
   error: ErrorRecord.optional(),
 })
 export type RunSummary = z.infer<typeof RunSummary>
+
+/** A table of a metric: what each class scores, which was taken for which. */
+export const ResultTable = z.strictObject({
+  arm: z.string(),
+  benchmark: z.string(),
+  split: Split,
+  metric: z.string(),
+  n_runs: z.int().min(1).describe('Runs that its cells are the mean of.'),
+  table: MetricTable,
+})
+export type ResultTable = z.infer<typeof ResultTable>
+
+/** A task of which answers were wrong. */
+export const Mistake = z.strictObject({
+  arm: z.string(),
+  benchmark: z.string(),
+  split: Split,
+  task_id: z.string(),
+  instruction: z.string(),
+  expected: z.string().nullable().describe('Null: the task has no answer to compare with.'),
+  answer: z.string().nullable().describe('The most frequent wrong one; null: there was none.'),
+  n_wrong: z.int().min(1),
+  n_answers: z.int().min(1),
+})
+export type Mistake = z.infer<typeof Mistake>
+
+/** How a metric moved in one run. */
+export const ResultCurve = z.strictObject({
+  run: z.string(),
+  arm: z.string(),
+  seed: z.int(),
+  split: z.enum(['train', ...Split.options]).describe('`train`: of training steps; else evaluations in the loop.'),
+  metric: z.string(),
+  points: z.array(z.tuple([z.number(), z.number()])).describe('Step, counted from 0, and value.'),
+})
+export type ResultCurve = z.infer<typeof ResultCurve>
 
 const AuthorsWord = z.strictObject({ at: z.string(), author: z.string(), text: z.string() })
 
@@ -263,6 +300,9 @@ export const ExperimentResult = z.strictObject({
   best_arm: z.string().nullable(),
   arms: z.array(ArmResult),
   runs: z.array(RunSummary).optional().describe('In the order of the plan.'),
+  tables: z.array(ResultTable).optional().describe('Of metrics that give one, the best arm first.'),
+  mistakes: z.array(Mistake).optional().describe('Of the best arm, those that most answers get wrong first.'),
+  curves: z.array(ResultCurve).optional().describe('Of training and of evaluations in the loop.'),
   baselines: z.array(BaselineScore).optional().describe('Models that were scored for comparison; none is an arm.'),
   conclusion: z.strictObject({ verdict: Verdict, text: z.string() }).nullable().describe('Null: not finished.'),
   claim: Evidence.shape.claim.optional().describe('What the comparison of the claim found; null: none was declared.'),
@@ -274,7 +314,11 @@ export const ExperimentResult = z.strictObject({
   failures: z.array(RunFailures).optional().describe('What failed within runs without ending them, counted.'),
   judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
   guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
-  leaks: z.array(Leak).optional().describe('Training rows that repeat questions, which the experiment allows.'),
+  reusable: Count.optional().describe('Runs of the plan that the record holds already; under --dry alone.'),
+  leaks: z
+    .array(Leak)
+    .optional()
+    .describe('Training rows that repeat questions, which the experiment allows or drops.'),
   data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   files: z.string().nullable().optional().describe('Folder of its files; null: none on this machine.'),

@@ -8,7 +8,7 @@ export const Seed = Count.max(4_294_967_295)
 export const DataConfig = z
   .strictObject({
     source_kind: Kind.default('jsonl').describe(
-      'Data source: jsonl, json, csv, parquet, folder, harbor, hf_dataset, in_memory or a plugin. Ignored when dataset_id or dataset_name is set.',
+      'Data source: jsonl, json, csv, parquet, folder, harbor, hf_dataset, in_memory, none or a plugin. Ignored when dataset_id or dataset_name is set.',
     ),
     dataset_id: Text.optional().describe(
       'Stored dataset by the id that `evsys dataset list` shows. Wins over everything else.',
@@ -86,13 +86,16 @@ export const TeacherSpec = z
 export type TeacherSpec = z.infer<typeof TeacherSpec>
 
 const WithTeacher = z.object({ teacher: TeacherSpec })
+const WithProposer = z.object({ proposer: z.object({ client: TeacherSpec.shape.client }) })
 const WithPhases = z.object({ phases: z.array(z.object({ params: z.unknown() })) })
 
-/** The teachers that the params of a recipe name, those of its phases included. */
+/** The other models that the params of a recipe name, those of its phases included: teachers, and a proposer of prompts. */
 export function teachersOf(params: unknown): TeacherSpec[] {
   const own = WithTeacher.safeParse(params).data
   const phases = WithPhases.safeParse(params).data?.phases ?? []
-  return [...(own === undefined ? [] : [own.teacher]), ...phases.flatMap((phase) => teachersOf(phase.params))]
+  const proposer = WithProposer.safeParse(params).data?.proposer
+  const named = [...(own === undefined ? [] : [own.teacher]), ...(proposer === undefined ? [] : [proposer])]
+  return [...named, ...phases.flatMap((phase) => teachersOf(phase.params))]
 }
 
 // Weights of another arm: `arm:NAME` where a checkpoint is asked for. It means the final weights of the run of that arm that has the

@@ -41,6 +41,8 @@ export interface Store extends AsyncDisposable {
   experiments(query: ExperimentQuery): Promise<ExperimentRow[]>
   runs(experimentId: string): Promise<RunRow[]>
   run(runId: string): Promise<RunRow | undefined>
+  /** Completed runs of any experiment that have one of these configurations, the newest first. */
+  completedRuns(configHashes: readonly string[]): Promise<RunRow[]>
   /** By id, by `experiment/run`, by a name that only one run has, or by an unambiguous beginning of an id. */
   findRun(reference: string): Promise<RunRow>
   evals(runId: string): Promise<EvalRow[]>

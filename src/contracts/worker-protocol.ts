@@ -40,6 +40,7 @@ export const SealedBenchmark = z.strictObject({
   one_completion: z.literal(true).optional().describe('No agent answers, that of the run neither.'),
   inference: PluginSpec.optional().describe('Client that answers in place of the weights.'),
   tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
+  drop_leaks: z.literal(true).optional().describe('Training rows that repeat its questions are left out.'),
   in_folders: z
     .literal(true)
     .optional()
@@ -260,6 +261,15 @@ export const Recipe = z.strictObject({
   config: RunConfig,
   /** Loggers and other callbacks of the experiment. */
   callbacks: z.array(PluginSpec),
+  log_store: PluginSpec.optional(),
+  benchmarks: z
+    .array(SealedBenchmark)
+    .optional()
+    .describe('Those whose questions are left out of the rows among them.'),
+  engine_dir: z
+    .string()
+    .optional()
+    .describe('Opens the backend here, for the id of its engine; absent: not asked for.'),
 })
 export type Recipe = z.infer<typeof Recipe>
 
@@ -276,6 +286,7 @@ export const RecipeHashes = z.strictObject({
   code_hash: z.string().optional(),
   data_hash: z.string().optional(),
   data_key: z.string().optional().describe('Of the rows in the cache.'),
+  engine_id: z.string().optional().describe('Present where it was asked for and the backend could be opened.'),
   /** Why a hash is missing. */
   error: ErrorRecord.optional(),
 })

@@ -1,6 +1,6 @@
 // What other rooms may use of data.
 import { datasetSource, folderSource, hfDatasetSource } from './sources/dataset-sources.ts'
-import { csvSource, inMemorySource, jsonlSource, jsonSource, parquetSource } from './sources/file-sources.ts'
+import { csvSource, inMemorySource, jsonlSource, jsonSource, noSource, parquetSource } from './sources/file-sources.ts'
 import { inMemoryStore, localStore } from './stores/stores.ts'
 import { jsonlToChat, mapTemplate, systemPrompt } from './transforms/chat-rows.ts'
 import { dedupe } from './transforms/dedupe.ts'
@@ -32,8 +32,8 @@ export {
 export { type RowCache, type RowRequest, sourceKind } from './cache/typed-rows.ts'
 export { readCsv } from './files/read-csv.ts'
 export { readJsonl } from './files/read-jsonl.ts'
-export { type FoundLeaks, findLeaks, knownLeaks, type LeakTarget } from './leaks/find-leaks.ts'
-export { createLeakIndex } from './leaks/leak-index.ts'
+export { type FoundLeaks, findLeaks, knownLeaks, type LeakTarget, leakOf } from './leaks/find-leaks.ts'
+export { createLeakIndex, type LeakIndex } from './leaks/leak-index.ts'
 export { createPreviewWriter, readPreview } from './preview.ts'
 export { locationOf, nestedDeeperThan, placeOf, withPlace } from './rows/raw-row.ts'
 export { parseRows, rowStream } from './rows/row-stream.ts'
@@ -43,7 +43,7 @@ export { fetchStored } from './stores/stores.ts'
 export { openTokenShards, type TokenShards } from './token-shards.ts'
 
 const sources = [
-  ...[jsonlSource, jsonSource, inMemorySource, csvSource, parquetSource],
+  ...[jsonlSource, jsonSource, inMemorySource, csvSource, parquetSource, noSource],
   ...[folderSource, hfDatasetSource, datasetSource],
 ] as const
 const rowTransforms = [identity, jsonlToChat, dedupe, filter, sample, shuffle, mapTemplate, mix, split] as const

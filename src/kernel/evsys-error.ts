@@ -2,7 +2,7 @@
 // that a file with twelve mistakes is reported in one go. It does not know how errors are printed.
 
 import { inspect } from 'node:util'
-import { type ErrorCode, ErrorRecord, type Location } from '../contracts/index.ts'
+import { type ErrorCode, ErrorRecord, type LeakPair, type Location } from '../contracts/index.ts'
 
 /**
  * Source text to show under a problem. `text` is the line at `line`, and maybe the lines after it; `col` (1-based) and
@@ -85,17 +85,23 @@ export class EvsysError extends Error {
 }
 
 /** A problem as `--json` prints it and as the record stores it: without the source text. */
-export function toRecord({ code, message, where, fix }: Problem): ErrorRecord {
-  return { code, message, ...details({ where, fix }) }
+export function toRecord({ code, message, where, fix, pairs }: Problem): ErrorRecord {
+  return { code, message, ...details({ where, fix, pairs }) }
 }
 
-type Details = { where?: Location | undefined; fix?: string | undefined; excerpt?: Excerpt | undefined }
+type Details = {
+  where?: Location | undefined
+  fix?: string | undefined
+  pairs?: LeakPair[] | undefined
+  excerpt?: Excerpt | undefined
+}
 
 // Absent fields are left out: they must not show up as keys in what is stored or sent.
-function details({ where, fix, excerpt }: Details): Details {
+function details({ where, fix, pairs, excerpt }: Details): Details {
   const found: Details = {}
   if (where !== undefined) found.where = { ...where }
   if (fix !== undefined) found.fix = fix
+  if (pairs !== undefined) found.pairs = [...pairs]
   if (excerpt !== undefined) found.excerpt = { ...excerpt }
   return found
 }
@@ -163,8 +169,8 @@ export function errorRecord(error: unknown): ErrorRecord {
 }
 
 function checked(problem: Problem): Problem {
-  const { code, message, where, fix, excerpt } = problem
-  const record = ErrorRecord.safeParse({ code, message, where, fix })
+  const { code, message, where, fix, pairs, excerpt } = problem
+  const record = ErrorRecord.safeParse({ code, message, where, fix, pairs })
   if (!record.success) return internal(problem)
   const kept: Problem = record.data
   return isExcerpt(excerpt) ? { ...kept, excerpt } : kept

@@ -1,6 +1,6 @@
 // What other rooms may use of record.
-export { exportExperiment } from './bundle/export-experiment.ts'
-export { importBundle } from './bundle/import-bundle.ts'
+export { exportExperiment, exportRun } from './bundle/export-experiment.ts'
+export { importBundle, pointItems } from './bundle/import-bundle.ts'
 export { readBundle } from './bundle/read-bundle.ts'
 export { type ComparedSide, type Comparison, compareExperiments } from './compare-experiments.ts'
 export { selectedEval } from './evidence/arm-scores.ts'
@@ -16,11 +16,13 @@ export {
   stoppedRuns,
 } from './evidence/evidence-of.ts'
 export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds } from './evidence/recorded-events.ts'
+export { reportDetails } from './evidence/report-details.ts'
 export { runArtifacts } from './evidence/run-summaries.ts'
 export type { RecordedRun } from './evidence/weigh-evidence.ts'
 export {
   answersFile,
   answersFolder,
+  evalAnswersFile,
   filesOf,
   outputDirOf,
   runFolder,
@@ -31,6 +33,7 @@ export { type ExperimentStatus, experimentStatus, historyEntry, storedEvidence }
 export { concludeLog, isLogImport, logGains, scoredRow } from './log/conclude-log.ts'
 export { importLog } from './log/import-log.ts'
 export { readResultsLog } from './log/read-results-log.ts'
+export { heldRuns, isReused, originDirOf, projectPlugins } from './plan/held-runs.ts'
 export { type PlanForecast, planForecast } from './plan/plan-forecast.ts'
 export { type PlanPower, planPower } from './plan/plan-power.ts'
-export { collectSegments, projectUsage } from './project-usage.ts'
+export { collectAnswers, collectSegments, projectUsage } from './project-usage.ts'

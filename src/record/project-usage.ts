@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import type { StoreUsage } from '../contracts/index.ts'
 import { fileError, fileWork, ifPresent, systemCode } from '../kernel/index.ts'
 import type { OpenStore } from '../store/index.ts'
-import { filesOf, runFolder } from './files/experiment-folder.ts'
+import { selectedEval } from './evidence/arm-scores.ts'
+import { isDryRun } from './evidence/dry-run.ts'
+import { answersFile, answersFolder, filesOf, runFolder } from './files/experiment-folder.ts'
 
 interface ProjectUsage {
   readonly record: StoreUsage
@@ -37,6 +39,63 @@ function bySize(a: FolderSize, b: FolderSize): number {
 async function foldersIn(dir: string): Promise<string[]> {
   const entries = (await ifPresent('inspect', dir, () => readdir(dir, { withFileTypes: true }))) ?? []
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+}
+
+/**
+ * Deletes answers that nothing shows any more: of experiments that ended before a time all but those of the selected checkpoints, of
+ * trials and of experiments that the record does not have all, and of evaluations outside of runs the older ones, which can be scored
+ * again. Returns what that freed.
+ */
+export async function collectAnswers(
+  store: OpenStore,
+  { projectDir, before, signal }: { projectDir: string; before: string; signal: AbortSignal },
+): Promise<FolderSize> {
+  const root = answersFolder(projectDir)
+  const freed = { bytes: 0, files: 0 }
+  const drop = async (file: string, bytes: number) => {
+    await fileWork('delete', file, () => rm(file, { force: true }))
+    freed.bytes += bytes
+    freed.files += 1
+  }
+  for (const id of await foldersIn(root)) {
+    const experiment = id === 'evals' ? undefined : await store.experiment(id)
+    const isOver = experiment?.finishedAt !== undefined && experiment.finishedAt < before
+    if (experiment !== undefined && !isOver) continue
+    const kept =
+      experiment === undefined || isDryRun(experiment) ? new Set() : await selectedAnswers(store, id, projectDir)
+    for await (const { path, bytes, modified } of filesBelow(join(root, id), signal)) {
+      if (kept.has(path) || (experiment === undefined && modified >= before) || path.endsWith('.md')) continue
+      await drop(path, bytes)
+    }
+  }
+  return freed
+}
+
+async function selectedAnswers(store: OpenStore, experimentId: string, projectDir: string): Promise<Set<string>> {
+  const kept = new Set<string>()
+  for (const run of await store.runs(experimentId)) {
+    const evals = await store.evals(run.id)
+    for (const { benchmark } of evals) {
+      const selected = selectedEval(run, evals, benchmark)
+      if (selected !== undefined) kept.add(answersFile(projectDir, run, selected))
+    }
+  }
+  return kept
+}
+
+async function* filesBelow(
+  folder: string,
+  signal: AbortSignal,
+): AsyncGenerator<{ path: string; bytes: number; modified: string }, void, undefined> {
+  const entries =
+    (await ifPresent('inspect', folder, () => readdir(folder, { recursive: true, withFileTypes: true }))) ?? []
+  for (const entry of entries) {
+    signal.throwIfAborted()
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const found = await ifPresent('inspect', path, () => lstat(path))
+    if (found !== undefined) yield { path, bytes: found.size, modified: found.mtime.toISOString() }
+  }
 }
 
 // Segment files hold what workers reported. Once an experiment has ended, all of it is in the record, and they can go.

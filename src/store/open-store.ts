@@ -13,7 +13,16 @@ import { createLeases, type Now } from './jobs/leases.ts'
 import { migrate } from './migrations/migrate.ts'
 import { readCurve, readMetricKeys } from './read-curve.ts'
 import { findExperiment, listExperiments, readExperiment } from './read-experiments.ts'
-import { findRun, keepArtifact, readArtifacts, readCheckpoints, readEvals, readRun, readRuns } from './read-runs.ts'
+import {
+  findRun,
+  keepArtifact,
+  readArtifacts,
+  readCheckpoints,
+  readCompletedRuns,
+  readEvals,
+  readRun,
+  readRuns,
+} from './read-runs.ts'
 import { readCursor, readEvents } from './streams.ts'
 import { createExperiment, createVerdicts } from './write-experiment.ts'
 import { createPointNumbers } from './write-points.ts'
@@ -63,6 +72,7 @@ function storeOver(database: Database, ownClock: Clock | undefined, migrated: Mi
     experiments: (query) => listExperiments(database, query),
     runs: (experimentId) => readRuns(database, experimentId),
     run: (runId) => readRun(database, runId),
+    completedRuns: (configHashes) => readCompletedRuns(database, configHashes),
     findRun: (reference) => findRun(database, reference),
     evals: (runId) => readEvals(database, runId),
     checkpoints: (runId) => readCheckpoints(database, runId),

@@ -46,6 +46,24 @@ export async function readRun(database: Database, runId: string): Promise<RunRow
   return row === undefined ? undefined : runRow(row)
 }
 
+/** Configurations in one query. */
+const CHUNK = 500
+
+export async function readCompletedRuns(database: Database, configHashes: readonly string[]): Promise<RunRow[]> {
+  const found: RunRow[] = []
+  for (let start = 0; start < configHashes.length; start += CHUNK) {
+    const rows = await database.query
+      .selectFrom('run')
+      .selectAll()
+      .where('config_hash', 'in', configHashes.slice(start, start + CHUNK))
+      .where('status', '=', 'completed')
+      .orderBy('finished_at', 'desc')
+      .execute()
+    found.push(...rows.map(runRow))
+  }
+  return found
+}
+
 /** An id, `experiment/run`, a name that only one run has, or an unambiguous beginning of an id leads to a run. */
 export async function findRun(database: Database, reference: string): Promise<RunRow> {
   const exact = (await readRun(database, reference)) ?? (await runOfExperiment(database, reference))

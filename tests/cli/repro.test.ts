@@ -49,10 +49,10 @@ describe('repro', () => {
     async () => {
       const { file, command, same, others, config_hash } = await repro(cwd, '-o', 'again.yaml')
       expect({ same, others }).toEqual({ same: true, others: [] })
-      expect(command).toBe('evsys run again.yaml')
+      expect(command).toBe('evsys run again.yaml --fresh')
       expect((await loadExperiment({ file })).plan.config_hash).toBe(config_hash)
       const [first] = JSON.parse((await runMain(['history', '--json'], { cwd })).stdout)
-      const again = await runMain(['run', 'again.yaml', '--json'], { cwd })
+      const again = await runMain(['run', 'again.yaml', '--fresh', '--json'], { cwd })
       await using store = await openStore(join(cwd, '.evsys', 'evsys.db'))
       const { experiment_id } = JSON.parse(again.stdout)
       expect(await store.canonicalRecord(experiment_id)).toEqual(await store.canonicalRecord(first.experiment_id))
@@ -66,7 +66,7 @@ describe('repro', () => {
       const { code, stdout } = await runMain(['repro', 'colours', '-o', 'again.json'], { cwd })
       expect(code).toBe(0)
       expect(stdout).toContain('nothing differs: ')
-      expect(stdout).toContain('repeat it with\n  evsys run again.json\n')
+      expect(stdout).toContain('repeat it with\n  evsys run again.json --fresh\n')
       const plan = (await loadExperiment({ file: 'again.json' }, { cwd })).plan
       expect(plan.config_hash).toBe((await loadExperiment({ file: 'config.yaml' }, { cwd })).plan.config_hash)
     },

@@ -56,7 +56,7 @@ describe('scores on test', () => {
     expect(page).toMatch(/\| both__learning_rate0p1 \| 0\.7\d* \([^)]+\) \| 0\.5667 \([^)]+\) \|/)
     const { stdout: report } = await runMain(['export', 'both', '--html'], { cwd })
     expect(report).toContain('Scores on all benchmarks')
-    expect(report).toMatch(/val, selected/)
+    expect(report).toMatch(/>selected<\/span>/)
     expect(report).toMatch(/0\.6, 0\.5, 0\.6/)
   })
 })

@@ -569,6 +569,10 @@ describe('a field that changes what is done or written', slow, () => {
     const spec = (leaks: string): Json => ({ ...base, run: repeating, metadata: { benchmark: [{ ...val, leaks }] } })
     expect((await ran(spec('error'))).refused).toBe('DATA_LEAK')
     expect((await ran(spec('allow'))).result?.leaks).not.toEqual([])
+    prove('leaks')
+    const whole = (leaks: string): Json => ({ ...base, leaks, run: repeating, metadata: { benchmark: [val] } })
+    expect((await ran(whole('refuse'))).refused).toBe('DATA_LEAK')
+    expect((await ran(whole('warn'))).result?.leaks).not.toEqual([])
   })
 
   it('log_rollouts (USE-330)', async () => {

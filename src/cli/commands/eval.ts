@@ -32,6 +32,9 @@ export async function evalCommand(context: CommandContext, target: string, optio
     const { label, client, run, agent } = await targetClient(store, target, { projectDir: project, step: options.step })
     const benchmark = { ...benchmarkOf(place.name, options), ...(agent && { agent }) }
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
+    const { evalAnswersFile } = await import('../../record/index.ts')
+    const eval_id = createIds({ clock: systemClock, random: systemRandom }).next('eval')
+    const answers = evalAnswersFile(project, eval_id)
     let answered = 0
     const evaluated = await context.holding(`the evaluation of ${label}`, () =>
       evaluateModel({
@@ -41,6 +44,7 @@ export async function evalCommand(context: CommandContext, target: string, optio
         projectDir: project,
         plugins: [],
         secretSource,
+        answersFile: answers,
         signal,
         onAnswer() {
           answered += 1
@@ -51,7 +55,7 @@ export async function evalCommand(context: CommandContext, target: string, optio
     const { scored, usage, predictions } = evaluated
     const kept = {
       version: 1 as const,
-      eval_id: createIds({ clock: systemClock, random: systemRandom }).next('eval'),
+      eval_id,
       at: new Date(systemClock.now()).toISOString(),
       model: label,
       run_id: run?.id,
@@ -71,6 +75,7 @@ export async function evalCommand(context: CommandContext, target: string, optio
       model: label,
       benchmark: { name: benchmark.name, folder: place.folder, split: benchmark.split, looks },
       ...summary,
+      answers: shortPath(answers, cwd),
       cost_usd: kept.cost_usd,
       usage: { prompt_tokens: usage.promptTokens, completion_tokens: usage.completionTokens, calls: usage.calls },
     }

@@ -17,9 +17,9 @@ export async function exportCommand(
   { output: target, html }: ExportOptions,
 ): Promise<ExitCode> {
   const { output, cwd } = context
-  return await withRecord(context, {}, async ({ store }) => {
+  return await withRecord(context, {}, async ({ store, project }) => {
     const experiment = await store.findExperiment(reference)
-    if (html === true) return await exportHtml(context, store, experiment, target)
+    if (html === true) return await exportHtml(context, { store, project }, experiment, target)
     const { exportExperiment } = await import('../../record/index.ts')
     const bundle = await exportExperiment(store, experiment)
     const text = `${JSON.stringify(bundle, null, 1)}\n`
@@ -43,12 +43,12 @@ export async function exportCommand(
 
 async function exportHtml(
   { output, cwd }: CommandContext,
-  store: OpenStore,
+  { store, project }: { store: OpenStore; project: string },
   experiment: ExperimentRow,
   target: string | undefined,
 ): Promise<ExitCode> {
   const { reportOfExperiment } = await import('../../report/index.ts')
-  const text = await reportOfExperiment(store, experiment)
+  const text = await reportOfExperiment(store, experiment, project)
   if ((target === undefined || target === '-') && !output.json) {
     output.result(undefined, () => text)
     return exitCodes.done

@@ -29,7 +29,7 @@ export async function repro(
     )
     await write(file, await documentText(file, value, experiment), target === undefined)
     const place = shellWord(shortPath(file, cwd))
-    const command = `evsys run ${place}${isDryRun(experiment) ? ' --dry' : ''}`
+    const command = `evsys run ${place}${isDryRun(experiment) ? ' --dry' : ' --fresh'}`
     const same = checks.every(({ status }) => status === 'same')
     const { id, name, configHash } = experiment
     output.result({ experiment_id: id, name, config_hash: configHash, file, command, same, checks }, () => {

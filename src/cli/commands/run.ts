@@ -4,6 +4,7 @@ import { findProject, loadExperiment } from '../../config/index.ts'
 import type { ExperimentResult, Plan } from '../../contracts/index.ts'
 import { shellWord, systemClock } from '../../kernel/index.ts'
 import { runExperiment } from '../../lab/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { requireProject, withRecord } from '../context/project.ts'
 import { colorsFor } from '../output/colors.ts'
@@ -13,13 +14,14 @@ import type { Output } from '../output/output.ts'
 import { forecastText, planText } from '../output/plan-text.ts'
 import { createRunWatch } from '../output/run-watch.ts'
 import { type Fact, labelledLines } from '../output/table.ts'
-import { durationText, noticeText, shortPath } from '../output/text.ts'
+import { countText, durationText, noticeText, shortPath } from '../output/text.ts'
 
 export type RunOptions = {
   readonly dry?: true | undefined
   readonly steps?: number | undefined
   readonly set?: readonly string[] | undefined
   readonly resume?: true | undefined
+  readonly fresh?: true | undefined
   readonly maxConcurrent?: number | undefined
   readonly strict?: true | undefined
   readonly seal?: 'auto' | 'required' | 'off' | undefined
@@ -52,7 +54,10 @@ export async function run(context: CommandContext, file: string, options: RunOpt
     if (!dry || experiment === undefined) return output.result(result, text)
     const [{ firstOfArms, previewsOf }, { dataTexts }] = await loadPreviews()
     const data = await previewsOf(experiment, firstOfArms(await store.runs(experiment.id)), project)
-    output.result({ ...result, data }, () => [text(), ...(output.quiet ? [] : dataTexts(data, output))].join('\n\n'))
+    const reusable = options.fresh === true ? 0 : (await heldOf(context, asked, store)).size
+    output.result({ ...result, data, reusable }, () =>
+      [text(), ...(output.quiet ? [] : dataTexts(data, output))].join('\n\n'),
+    )
   })
   if (options.dry === true) await announceAgain(context, asked)
   const unfinished = (result.runs ?? []).filter(({ status }) => status !== 'completed').length
@@ -70,7 +75,7 @@ function loadPreviews() {
 async function conduct(context: CommandContext, asked: Asked) {
   const { output, live, env, signal, cwd } = context
   const { file, project, options } = asked
-  const { dry, steps, set, resume, maxConcurrent, seal } = options
+  const { dry, steps, set, resume, fresh, maxConcurrent, seal } = options
   const colors = colorsFor(live, env)
   let outputDir = ''
   const notices: string[] = []
@@ -84,6 +89,7 @@ async function conduct(context: CommandContext, asked: Asked) {
           ...asIs,
           dry: dry === true,
           resume: resume === true,
+          fresh: fresh === true,
           onPlan(prepared) {
             outputDir = prepared.outputDir
             for (const notice of prepared.notices) {
@@ -102,13 +108,14 @@ async function conduct(context: CommandContext, asked: Asked) {
     // Nothing is in the record before the plan is.
     if (signal.aborted && outputDir !== '' && !output.json) {
       const trial = dry === true ? ' --dry' : ''
-      output.complain(`what is finished is kept; resume with\n  ${commandOf(context, asked)}${trial} --resume`)
+      const again = fresh === true ? ' --fresh' : ''
+      output.complain(`what is finished is kept; resume with\n  ${commandOf(context, asked)}${trial}${again} --resume`)
     }
     throw error
   }
 }
 
-/** The same command again, without --dry and --resume; `more` values are set in place of those that it set before. */
+/** The same command again, without --dry, --fresh and --resume; `more` values are set in place of those that it set before. */
 function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, more: readonly string[] = []): string {
   const { steps, set = [], maxConcurrent, seal } = options
   const keyOf = (each: string) => each.split('=')[0]
@@ -132,11 +139,26 @@ async function announce(context: CommandContext, asked: Asked): Promise<void> {
   const plan = await wholePlan(context, asked)
   const { planForecast, planPower } = await import('../../record/index.ts')
   const text = await withRecord(context, { project: asked.project }, async ({ store }) => {
-    const forecast = await planForecast(store, plan, asked.options)
-    return forecastText(forecast, output, { of: await planPower(store, plan, signal) })
+    const held = asked.options.fresh === true ? new Map() : await heldOf(context, asked, store, plan)
+    const left = plan.runs.filter(({ name }) => !held.has(name))
+    const forecast = await planForecast(store, left.length === 0 ? plan : { ...plan, runs: left }, asked.options)
+    const lines = forecastText(forecast, output, { of: await planPower(store, plan, signal) })
+    return held.size === 0 ? lines : `${lines}\n${labelledLines([['reuse', reuseText(held.size, plan)]], output)}`
   })
   const trial = 'A trial follows: a few steps of every run. It counts as no evidence.'
   output.say(`${planText(plan, output)}\n\n${text}\n\n${trial}\n`)
+}
+
+/** Runs of the plan, uncapped, that the record holds by what is known without loading code, data and engine. */
+async function heldOf(context: CommandContext, asked: Asked, store: OpenStore, plan?: Plan) {
+  const { heldRuns } = await import('../../record/index.ts')
+  return await heldRuns(store, plan ?? (await wholePlan(context, asked)), { projectDir: asked.project })
+}
+
+function reuseText(held: number, { runs }: Plan): string {
+  const rest = runs.length - held
+  const others = rest === 0 ? '' : `; the forecast is of the other ${rest}`
+  return `${held} of ${countText(runs.length, 'run')} are in the record: where code, data, engine and scorers are as they were, they are not trained again (--fresh trains all)${others}`
 }
 
 /** After the trial the pace is known. */
@@ -167,10 +189,7 @@ export function resultText(result: ExperimentResult, options: ResultTextOptions)
   const verdict = conclusion?.verdict ?? 'failed'
   const first = `${verdictPaint(verdict, colors)(verdict)}: ${name} (${experiment_id}) in ${durationText(wall_s)}`
   if (quiet) return first
-  const facts: Fact[] = [
-    ['conclusion', conclusion?.text ?? ''],
-    ['files', options.page],
-  ]
+  const facts: Fact[] = [['conclusion', conclusion?.text ?? ''], ['files', options.page], ...reuseFacts(result)]
   const show = options.dry ? [] : [`evsys show ${experiment_id}`]
   return [
     first,
@@ -178,4 +197,17 @@ export function resultText(result: ExperimentResult, options: ResultTextOptions)
     armTable(result, options),
     nextText([...show, ...nextSteps(result, options)], colors),
   ].join('\n\n')
+}
+
+// Scores that were known before are no fresh evidence, whatever the verdict on them says.
+function reuseFacts({ runs = [] }: ExperimentResult): Fact[] {
+  const reused = runs.flatMap(({ reused_from }) => reused_from ?? [])
+  if (reused.length === 0) return []
+  const from = [...new Set(reused.map(({ experiment_id }) => experiment_id))].join(', ')
+  return [
+    [
+      'reused',
+      `${reused.length} of ${countText(runs.length, 'run')} from ${from}, at no cost; they are no fresh seeds`,
+    ],
+  ]
 }

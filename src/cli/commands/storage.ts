@@ -1,4 +1,5 @@
-// `evsys gc`: drops what the record no longer needs. Scores, evidence and conclusions stay, and so do checkpoints and answers.
+// `evsys gc`: drops what the record no longer needs. Scores, evidence and conclusions stay, and so do checkpoints and the answers of those
+// that were selected.
 
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -17,22 +18,31 @@ export async function gc(context: CommandContext, options: GcOptions): Promise<E
   const { output, signal } = context
   const before = options.before ?? new Date(systemClock.now() - usualAgeMs).toISOString()
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { collectSegments } = await import('../../record/index.ts')
+    const { collectAnswers, collectSegments } = await import('../../record/index.ts')
     const bytesBefore = (await store.usage()).bytes
     const dropped = await store.collect({ before })
     const segments = await collectSegments(store, { projectDir: project, before, signal })
+    const answers = await collectAnswers(store, { projectDir: project, before, signal })
     const cache = await collectCache(project, { before, signal })
     await store.compact()
-    const freed = Math.max(0, bytesBefore - (await store.usage()).bytes) + segments.bytes + cache.bytes
+    const freed = Math.max(0, bytesBefore - (await store.usage()).bytes) + segments.bytes + answers.bytes + cache.bytes
     const rows = { log_lines: dropped.events, checkpoints: dropped.checkpoints, jobs: dropped.jobs }
     output.result(
-      { before, ...rows, segment_files: segments.files, cache_entries: cache.entries, freed_bytes: freed },
+      {
+        before,
+        ...rows,
+        segment_files: segments.files,
+        answer_files: answers.files,
+        cache_entries: cache.entries,
+        freed_bytes: freed,
+      },
       () => {
         const parts = [
           countText(dropped.events, 'log line'),
           `${countText(dropped.checkpoints, 'name')} of deleted checkpoints`,
           countText(dropped.jobs, 'finished job'),
           countText(segments.files, 'segment file'),
+          ...(answers.files === 0 ? [] : [`${countText(answers.files, 'file')} of answers`]),
           ...(cache.entries === 0 ? [] : [cache.entries === 1 ? '1 cache entry' : `${cache.entries} cache entries`]),
         ]
         return `${output.colors.green('dropped')} what ended before ${before.slice(0, 10)}: ${parts.join(', ')}; ${bytesText(freed)} freed`

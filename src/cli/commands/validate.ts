@@ -12,7 +12,14 @@ import {
   loadTask,
   pluginReferences,
 } from '../../config/index.ts'
-import { ExperimentFile, type Notice, type Plan, TaskFile, type ValidateReport } from '../../contracts/index.ts'
+import {
+  ExperimentFile,
+  type Leak,
+  type Notice,
+  type Plan,
+  TaskFile,
+  type ValidateReport,
+} from '../../contracts/index.ts'
 import { type Catalog, EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { readStdin } from '../context/read-stdin.ts'
@@ -48,8 +55,8 @@ async function validateExperiment(
     refuseUnused: true,
     furtherProblems: deep === true ? (draft) => draftProblems(context, draft) : undefined,
   })
-  const { plan, notices } =
-    deep === true ? await checkDeeply(context, loaded) : { plan: loaded.plan, notices: loaded.plan.notices }
+  const checked = deep === true ? await checkDeeply(context, loaded) : undefined
+  const { plan, notices, leaks } = checked ?? { plan: loaded.plan, notices: loaded.plan.notices, leaks: [] }
   const report: ValidateReport = {
     valid: true,
     file: loaded.name,
@@ -60,6 +67,7 @@ async function validateExperiment(
     n_runs: plan.runs.length,
     arms: plan.arms,
     notices,
+    ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
   }
   output.result(report, () => {
     const first = `${output.colors.green('valid')}: ${loaded.name}${deep === true ? ', checked deeply' : ''}`
@@ -79,25 +87,40 @@ async function draftProblems(context: CommandContext, draft: ExperimentDraft): P
 async function withDeepCheck<T>(
   context: CommandContext,
   draft: ExperimentDraft,
-  use: (catalog: Catalog, options: DeepOptions) => Promise<T>,
+  use: (catalog: Catalog, options: DeepOptions, projectDir: string) => Promise<T>,
 ): Promise<T> {
   const { requireProject, withCatalog } = await import('../context/project.ts')
   const projectDir = context.project === undefined ? draft.project : await requireProject(context)
   return await withCatalog(context, { projectDir, plugins: pluginReferences(draft) }, async (catalog) =>
-    use(catalog, { signal: context.signal, secrets: await readSecretSource({ projectDir, env: context.env }) }),
+    use(
+      catalog,
+      { signal: context.signal, secrets: await readSecretSource({ projectDir, env: context.env }) },
+      projectDir,
+    ),
   )
 }
 
 async function checkDeeply(
   context: CommandContext,
   loaded: LoadedExperiment,
-): Promise<{ plan: Plan; notices: Notice[] }> {
-  return await withDeepCheck(context, loaded, async (catalog, options) => {
+): Promise<{ plan: Plan; notices: Notice[]; leaks: readonly Leak[] }> {
+  return await withDeepCheck(context, loaded, async (catalog, options, projectDir) => {
     const checked = await checkDeep(loaded, catalog, options)
     // Plugins first: a kind is unknown because its file is broken more often than the other way round.
     const problems: Problem[] = [...catalog.problems, ...checked.problems]
     if (problems.length > 0) throw EvsysError.many(problems)
-    return { plan: checked.plan, notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices] }
+    const { loadLab } = await import('../../lab/index.ts')
+    const { checkData } = await loadLab()
+    const { signal, secrets: secretSource = await readSecretSource({ projectDir, env: context.env }) } = options
+    const data = await checkData(checked.plan, catalog, {
+      projectDir,
+      plugins: pluginReferences(loaded),
+      secretSource,
+      signal,
+    })
+    if (data.problems.length > 0) throw EvsysError.many(data.problems)
+    const notices = [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...data.notices]
+    return { plan: checked.plan, notices, leaks: data.leaks }
   })
 }
 

@@ -123,7 +123,7 @@ export function runTable(runs: readonly ShownRun[], { colors, width }: Style): s
     .slice(0, shownRuns)
     .map(({ run, scores }) => [
       run.name,
-      run.invalid === undefined ? run.status : `invalid: ${shorten(run.invalid, 60)}`,
+      run.invalid === undefined ? statusText(run) : `invalid: ${shorten(run.invalid, 60)}`,
       ...(isLog ? [run.kept === true ? 'kept' : ''] : []),
       ...(isLog && isMeasured ? metrics.map((key) => valueText(scores[key])) : []),
       ...(isLog && !isMeasured ? claimed.map((key) => claimedText(run.claimed?.[key])) : []),
@@ -142,6 +142,10 @@ export function runTable(runs: readonly ShownRun[], { colors, width }: Style): s
     : ['RUN', 'STATUS', 'SEED', 'STEPS', 'BEST STEP', 'TIME', ...metrics]
   const text = table(rows, { head, width, paintHead: colors.bold })
   return runs.length > shownRuns ? `${text}\n... and ${countText(runs.length - shownRuns, 'more run')}` : text
+}
+
+function statusText({ status, mode }: RunRow): string {
+  return mode === 'reused' ? 'reused' : status
 }
 
 // As many digits as a log gives: its runs differ in the last ones.

@@ -17,7 +17,7 @@ export function nextSteps({ conclusion, arms }: ExperimentResult, options: NextO
   switch (conclusion?.verdict) {
     case 'supported':
     case 'refuted':
-      return [`${commandWith(`base_seed=${freshSeed(arms)}`)}   # confirm on fresh seeds`]
+      return [`${commandWith(`base_seed=${freshSeed(arms)}`)} --fresh   # confirm on fresh seeds`]
     case 'inconclusive':
       return [decidingStep(arms, options)]
     case 'exploratory':

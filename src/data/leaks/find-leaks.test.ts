@@ -64,11 +64,13 @@ describe('leaks', () => {
     expect(index.find(wording('river number 7'))).toMatchObject({ kind: 'exact', task_id: '1' })
   })
 
-  it('name the exact ones first and count the rest (DATA-3)', async () => {
+  it('name all of them, the exact ones first (DATA-3)', async () => {
     const near = 'Send the quarterly report to the finance team before 3 pm'
     const found = await leaks([...Array.from({ length: 7 }, () => near), 'Add 12 and 34'])
     expect(found).toMatchObject({ exact: 1, near: 7 })
-    expect(found?.pairs.map(({ place }) => place)).toEqual([8, 1, 2, 3, 4].map((line) => `data/train.jsonl:${line}`))
+    expect(found?.pairs.map(({ place }) => place)).toEqual(
+      [8, 1, 2, 3, 4, 5, 6, 7].map((line) => `data/train.jsonl:${line}`),
+    )
   })
 
   it('find every question in itself, whatever its text (DATA-3)', () => {

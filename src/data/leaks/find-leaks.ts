@@ -1,26 +1,21 @@
 // Training rows that repeat questions of a benchmark, in one pass over the rows.
 import * as z from 'zod'
-import type { ChatMessage, RowFormat, RowOf } from '../../contracts/index.ts'
+import { type ChatMessage, LeakPair, type RowFormat, type RowOf } from '../../contracts/index.ts'
 import { hashOf } from '../../kernel/index.ts'
 import { findEntry, touchEntry, writeEntry } from '../cache/cache-entry.ts'
 import type { OpenRows } from '../cache/open-rows.ts'
 import type { TypedRow } from '../cache/typed-rows.ts'
 import type { LeakIndex, LeakMatch } from './leak-index.ts'
 
-/** Pairs that are named; the rest is counted. */
-const named = 5
-
-export interface LeakPair extends LeakMatch {
-  /** Where the training row stands: data/train.jsonl:812. */
-  readonly place: string
-}
+/** Pairs that are kept; the rest is counted. */
+const mostPairs = 100_000
 
 export interface FoundLeaks {
   readonly rows: number
   /** Rows that repeat a question, exactly or nearly. */
   readonly exact: number
   readonly near: number
-  /** The first of them, the exact ones before the near ones. */
+  /** All of them, the exact ones before the near ones. */
   readonly pairs: readonly LeakPair[]
 }
 
@@ -36,22 +31,26 @@ export async function findLeaks<F extends RowFormat>(
   for await (const { row, place } of rows) {
     signal.throwIfAborted()
     count++
-    const texts = questionTexts(row)
     for (const [name, index] of benchmarks) {
-      const match = closest(texts.map((text) => index.find(text)))
+      const match = leakOf(row, index)
       const own = found.get(name)
       if (match === undefined || own === undefined) continue
       own[match.kind]++
       const list = own.pairs[match.kind]
-      if (list.length < named) list.push({ place, ...match })
+      if (list.length < mostPairs) list.push({ place, ...match })
     }
   }
   return new Map(
     [...found].map(([name, { exact, near, pairs }]) => [
       name,
-      { rows: count, exact, near, pairs: [...pairs.exact, ...pairs.near].slice(0, named) },
+      { rows: count, exact, near, pairs: [...pairs.exact, ...pairs.near] },
     ]),
   )
+}
+
+/** The question that a row repeats, the closest one. */
+export function leakOf(row: RowOf[RowFormat], index: LeakIndex): LeakMatch | undefined {
+  return closest(questionTexts(row).map((text) => index.find(text)))
 }
 
 function closest(matches: readonly (LeakMatch | undefined)[]): LeakMatch | undefined {
@@ -64,9 +63,7 @@ const Known = z.strictObject({
   rows: z.int().min(0),
   exact: z.int().min(0),
   near: z.int().min(0),
-  pairs: z.array(
-    z.strictObject({ place: z.string(), task_id: z.string(), kind: z.enum(['exact', 'near']), share: z.number() }),
-  ),
+  pairs: z.array(LeakPair),
 })
 
 /** A benchmark to compare with: `hash` covers its questions and how they are asked. */
@@ -105,7 +102,7 @@ export async function knownLeaks(
 }
 
 function keyOf(rows: string, { hash }: LeakTarget): string {
-  return hashOf({ version: 1, rows, benchmark: hash })
+  return hashOf({ version: 2, rows, benchmark: hash })
 }
 
 // What a training row asks, for comparing it with the questions of a benchmark.

@@ -89,6 +89,15 @@ export const inMemorySource = defineDataSource({
   identity: async ({ data }) => ({ rows: hashOf(data.rows ?? []) }),
 })
 
+/** No rows, for recipes that take none. */
+export const noSource = defineDataSource({
+  kind: 'none',
+  summary: 'Has no rows: for recipes that take none, such as score_only and prompt_search.',
+  params: z.strictObject({}),
+  async *rows() {},
+  identity: async () => ({}),
+})
+
 /** `data.path` as it is written, or an error that says which source needs it. */
 export function sourcePath(data: DataConfig, kind: string): string {
   if (data.path !== undefined) return data.path

@@ -19,6 +19,8 @@ interface EvaluateOptions {
   readonly plugins: readonly PluginReference[]
   readonly secretSource: Pick<SecretSource, 'get'>
   readonly seed?: number | undefined
+  /** Where answers are kept with instruction, expected answer and reward. */
+  readonly answersFile?: string | undefined
   readonly signal: AbortSignal
   onAnswer?: ((prediction: Prediction) => void) | undefined
 }
@@ -36,7 +38,8 @@ export async function evaluateModel(options: EvaluateOptions): Promise<Evaluated
   const tasks = await taskFoldersOf({ ...benchmark, path: folder ?? benchmark.path })
   if (tasks !== undefined) return attemptAndScore(options, scorer, tasks)
   const { predictions, usage } = await answersOf(options, scorer.sealedTasks())
-  return { scored: await scorer.score(predictions), predictions, usage }
+  const scored = await scorer.score(predictions, signal, undefined, options.answersFile)
+  return { scored, predictions, usage }
 }
 
 /** Answers of a model behind a built-in client. Clients of a project are code of the project, which the controller never runs. */
@@ -115,7 +118,7 @@ async function attemptAndScore(
       }),
     )
     const { predictions, rewards } = value
-    return { scored: await scorer.score(predictions, signal, rewards), predictions, usage }
+    return { scored: await scorer.score(predictions, signal, rewards, options.answersFile), predictions, usage }
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -2,6 +2,7 @@
 import { SharedParams } from '../../algorithms/index.ts'
 import { type Budget, durationSeconds, type Item, type Plan, type RunEvent } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
+import { isReused } from '../../record/index.ts'
 import type { ExperimentRow, OpenStore } from '../../store/index.ts'
 
 /** Refuses a plan that is known to exceed its budget. */
@@ -72,6 +73,7 @@ export async function countSpent(
   if (plan.experiment.budget === undefined) return
   const types = ['step.finished', 'run.finished'] as const
   for (const run of await store.runs(id)) {
+    if (isReused(run)) continue
     for (let afterSeq = 0; ; ) {
       const events = await store.events({ stream: `run:${run.id}`, afterSeq, limit: PAGE, types })
       for (const event of events) if (isOfRun(event)) budget.count(event)

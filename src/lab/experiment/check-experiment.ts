@@ -89,7 +89,7 @@ export async function checkExperiment(
 }
 
 // Stored datasets are there and hold what was stored: found out here, not by every run for itself.
-async function storedProblems({ experiment, runs }: Plan, projectDir: string): Promise<Problem[]> {
+export async function storedProblems({ experiment, runs }: Plan, projectDir: string): Promise<Problem[]> {
   const ofRuns = runs.flatMap(({ config }) => [config.data, ...(config.mix ?? [])])
   const blocks = [...ofRuns, ...experiment.metadata.benchmark.flatMap(({ data }) => data ?? [])]
   const problems = new Map<string, Problem>()
@@ -147,7 +147,7 @@ export interface TrainingData {
 }
 
 /** Algorithms that take no rows are left out. */
-function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingData[] {
+export function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingData[] {
   type Found = { data: DataConfig; format: RowFormat; config: RunConfig; arms: Set<string>; seeds: Set<number> }
   const found = new Map<string, Found>()
   for (const { arm, seed, config } of plan.runs) {

@@ -2,7 +2,7 @@
 // answers; rows come from the cache, or are put there now. Rows that plugins of the project make are made in a separate process
 // and compared here, out of reach of those plugins.
 import { builtins } from '../../builtins/index.ts'
-import type { AnyPlugin, Benchmark, Leak, Notice, RowFormat, SealedTask } from '../../contracts/index.ts'
+import type { AnyPlugin, Benchmark, Experiment, Leak, Notice, RowFormat, SealedTask } from '../../contracts/index.ts'
 import {
   checkedRowsFolder,
   createLeakIndex,
@@ -26,6 +26,7 @@ import {
   type PluginReference,
   type PluginServices,
   type Problem,
+  withoutUndefined,
 } from '../../kernel/index.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
@@ -36,6 +37,8 @@ const LONGEST_MS = 60_000
 
 interface CheckLeaksOptions {
   readonly benchmarks: readonly Benchmark[]
+  /** `leaks` of the experiment. */
+  readonly leaks?: Experiment['leaks']
   /** The questions of a benchmark. */
   tasks(benchmark: string): readonly SealedTask[]
   readonly trainingData: readonly TrainingData[]
@@ -55,7 +58,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
   const targets = new Map(benchmarks.map((each) => [each.name, targetOf(each, options.tasks(each.name))]))
   const allowed: Leak[] = []
   const problems: Problem[] = []
-  const rules = new Map(benchmarks.map((each) => [each.name, each.leaks ?? 'error']))
+  const rules = new Map(benchmarks.map((each) => [each.name, leakRule(each, options.leaks)]))
   for (const each of trainingData) {
     for await (const opened of rowsOf(each, options)) {
       if (opened === undefined) {
@@ -66,8 +69,13 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
       for (const [benchmark, leaks] of found) {
         if (leaks.exact + leaks.near === 0) continue
         const { rows, exact, near, pairs } = leaks
-        if (!isAllowed(leaks, rules.get(benchmark))) problems.push(problemOf(benchmark, leaks))
-        else allowed.push({ benchmark, arms: [...each.arms], rows, exact, near, pairs: [...pairs] })
+        const rule = rules.get(benchmark)
+        const dropped = rule === 'drop' ? (true as const) : undefined
+        if (isRefused(leaks, rule)) problems.push(problemOf(benchmark, leaks))
+        else
+          allowed.push(
+            withoutUndefined({ benchmark, arms: [...each.arms], rows, exact, near, pairs: [...pairs], dropped }),
+          )
       }
     }
   }
@@ -152,7 +160,9 @@ function isFaultOfData(error: unknown): boolean {
   return EvsysError.is(error) && ['DATA_READ', 'DATA_INVALID', 'PLUGIN_PARAMS', 'PLUGIN_FAILED'].includes(error.code)
 }
 
-function leakText({ benchmark, rows, exact, near }: Leak): string {
+function leakText({ benchmark, rows, exact, near, dropped }: Leak): string {
+  if (dropped === true)
+    return `${exact + near} of ${rows} training rows repeat questions of ${benchmark} and are left out.`
   return `${exact + near} of ${rows} training rows repeat questions of ${benchmark}, which the experiment allows.`
 }
 
@@ -160,14 +170,25 @@ function uncheckedText({ arms }: TrainingData): string {
   return `the training rows of ${arms.join(', ')} could not be compared with the benchmarks: they cannot be made before the run.`
 }
 
-function isAllowed({ exact }: FoundLeaks, leaks: Benchmark['leaks']): boolean {
-  return leaks === 'allow' || (leaks === 'allow_near' && exact === 0)
+type LeakRule = 'drop' | 'warn' | 'refuse' | 'refuse_exact'
+
+/** What happens to training rows that repeat its questions: what the benchmark says, else the experiment. */
+export function leakRule({ leaks: own }: Pick<Benchmark, 'leaks'>, ofExperiment: Experiment['leaks']): LeakRule {
+  if (own === undefined) return ofExperiment ?? 'refuse'
+  return ({ error: 'refuse', allow: 'warn', allow_near: 'refuse_exact' } as const)[own]
 }
+
+function isRefused({ exact }: FoundLeaks, rule: LeakRule | undefined): boolean {
+  return rule === 'refuse' || rule === undefined || (rule === 'refuse_exact' && exact > 0)
+}
+
+/** Pairs that a message names. */
+const namedPairs = 5
 
 function problemOf(benchmark: string, { rows, exact, near, pairs }: FoundLeaks): Problem {
   const total = exact + near
   const counts = [...(exact > 0 ? [`${exact} exactly`] : []), ...(near > 0 ? [`${near} nearly`] : [])].join(', ')
-  const named = pairs.map(({ place, task_id, kind, share }) => {
+  const named = pairs.slice(0, namedPairs).map(({ place, task_id, kind, share }) => {
     const how = kind === 'exact' ? 'is' : `holds ${Math.round(share * 100)} % of`
     return `${place} ${how} task "${task_id}"`
   })
@@ -177,6 +198,7 @@ function problemOf(benchmark: string, { rows, exact, near, pairs }: FoundLeaks):
     code: 'DATA_LEAK',
     message: `${total} of ${rows} training rows repeat questions of benchmark "${benchmark}" (${counts}): ${named.join('; ')}${rest}`,
     where: file === undefined ? undefined : { file, line: Number(line), col: 1 },
-    fix: `take these rows out of the training data; where they are meant, write \`leaks: ${exact > 0 ? 'allow' : 'allow_near'}\` in the benchmark, and the result reports them.`,
+    pairs: [...pairs],
+    fix: `take these rows out of the training data, or write \`leaks: drop\` in the experiment to leave them out; where they are meant, write \`leaks: ${exact > 0 ? 'allow' : 'allow_near'}\` in the benchmark, and the result reports them.`,
   }
 }

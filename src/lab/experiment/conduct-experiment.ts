@@ -4,12 +4,13 @@ import { type ExperimentResult, type Leak, referencedArms } from '../../contract
 import { keptSpeed } from '../../engine/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import { cacheFolder } from '../../models/index.ts'
-import { recordedLeaks, recordedSpeeds, resultOf } from '../../record/index.ts'
+import { isDryRun, recordedLeaks, recordedSpeeds, resultOf } from '../../record/index.ts'
 import { openStore, type RunRow, requireTraining, requireTrainingPlan } from '../../store/index.ts'
 import { appendEvents, finishedExperiment, recordResume } from './begin-experiment.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
 import { ExperimentSession, ResumedMeanwhile, type SessionOptions } from './experiment-session.ts'
+import { reusableRuns, reuseRun } from './reuse-runs.ts'
 import { scoreBaselines } from './score-baselines.ts'
 import { ingestLeftovers, reportRun, superviseRun } from './supervise-run.ts'
 
@@ -84,6 +85,7 @@ async function runAll(session: ExperimentSession): Promise<void> {
   for (const row of await store.runs(experiment.id)) {
     if (row.status !== 'completed') await ingestLeftovers(row, session)
   }
+  const reusable = options.fresh === true || isDryRun(experiment) ? undefined : await reusableRuns(session)
   const runs = await store.runs(experiment.id)
   const isFresh = options.resume === true && !session.isResumed
   const fresh = isFresh ? [{ text: 'nothing of this experiment is in the record yet, so --resume starts it' }] : []
@@ -97,7 +99,8 @@ async function runAll(session: ExperimentSession): Promise<void> {
     giveUp: () => session.kill(),
     async run(row) {
       await hooks.group(row.arm)
-      return superviseRun(row, session)
+      const origin = reusable?.get(row.id)
+      return origin === undefined ? await superviseRun(row, session) : await reuseRun(row, origin, session)
     },
     skip: (row, before) =>
       reportRun(session, row, {

@@ -20,7 +20,7 @@ import { beginExperiment, type HeldLease, holdLease, isUnfinished } from './begi
 import type { BenchmarkSeal, SealChoice } from './benchmark-seal.ts'
 import { BudgetKeeper, countSpent, isOfRun } from './budget-keeper.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
-import { checkLeaks } from './check-leaks.ts'
+import { checkLeaks, leakRule } from './check-leaks.ts'
 import { SealedBenchmarks } from './sealed-benchmarks.ts'
 
 export interface RunExperimentOptions {
@@ -31,6 +31,8 @@ export interface RunExperimentOptions {
   readonly steps?: number | undefined
   /** Resumes the newest unfinished experiment of the same configuration. */
   readonly resume?: boolean | undefined
+  /** Trains every run, also one that the record holds under the same hashes. */
+  readonly fresh?: boolean | undefined
   readonly maxConcurrent?: number | undefined
   /** Bounds on the process of a run: memory, silence, output. */
   readonly limits?: Partial<WorkerLimits> | undefined
@@ -320,11 +322,21 @@ async function leaksOf(
 ): Promise<FoundInData> {
   const benchmarks = plan.experiment.metadata.benchmark
   const tasks = (benchmark: string) => sealed.tasks(benchmark)
-  return await checkLeaks({ benchmarks, tasks, trainingData, projectDir, plugins, seal, limits, signal })
+  return await checkLeaks({
+    benchmarks,
+    leaks: plan.experiment.leaks,
+    tasks,
+    trainingData,
+    projectDir,
+    plugins,
+    seal,
+    limits,
+    signal,
+  })
 }
 
 function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
-  const { plan, projectDir, file, seal } = checked
+  const { plan, projectDir, file, seal, cards } = checked
   const { clock, dry = false, resume = false, set = [], steps } = options
   const provenance = {
     node: process.version,
@@ -333,13 +345,25 @@ function beginChecked(store: OpenStore, checked: CheckedExperiment, options: Ses
     set: set.length === 0 ? undefined : set,
     steps,
     seal: plan.experiment.metadata.benchmark.length === 0 ? undefined : seal.level,
+    plugins: Object.fromEntries(cards.map(({ type, kind, hash }) => [`${type} ${kind}`, hash])),
     ...(dry ? dryRunMark : {}),
   }
   return beginExperiment(store, plan, { resume, projectDir, clock, provenance })
 }
 
-function openBenchmarks(
-  { plan, projectDir, plugins, cards, seal, secretSource }: CheckedExperiment,
+function dropping({ experiment: { leaks, metadata } }: CheckedExperiment['plan']): string[] {
+  return metadata.benchmark.filter((each) => leakRule(each, leaks) === 'drop').map(({ name }) => name)
+}
+
+export function openBenchmarks(
+  {
+    plan,
+    projectDir,
+    plugins,
+    cards,
+    seal,
+    secretSource,
+  }: Pick<CheckedExperiment, 'plan' | 'projectDir' | 'plugins' | 'cards' | 'seal' | 'secretSource'>,
   signal: AbortSignal,
 ): Promise<SealedBenchmarks> {
   return SealedBenchmarks.open(plan.experiment.metadata.benchmark, {
@@ -348,6 +372,7 @@ function openBenchmarks(
     cards,
     hidden: seal.hidden,
     secretSource,
+    dropping: dropping(plan),
     agents: plan.runs.map(({ config }) => agentOf(config)),
     environments: plan.runs.map(({ config }) => config.environment),
     signal,

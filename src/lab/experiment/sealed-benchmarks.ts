@@ -36,6 +36,8 @@ interface SealedOptions {
   /** Agents and environments of the runs, for benchmarks that name none. */
   readonly agents: readonly (PluginSpec | undefined)[]
   readonly environments: readonly (PluginSpec | undefined)[]
+  /** Benchmarks whose questions are left out of training rows. */
+  readonly dropping?: readonly string[] | undefined
   readonly signal: AbortSignal
 }
 
@@ -127,7 +129,7 @@ export class SealedBenchmarks implements AsyncDisposable {
   }
 
   async #open(benchmark: Benchmark): Promise<void> {
-    const { cards, agents, environments, ...options } = this.#options
+    const { cards, agents, environments, dropping: _dropping, ...options } = this.#options
     const { name } = benchmark
     const folders = await taskFoldersOf(benchmark)
     if (folders !== undefined) {
@@ -152,6 +154,7 @@ export class SealedBenchmarks implements AsyncDisposable {
       one_completion: benchmark.engine === 'harbor' ? undefined : true,
       inference: benchmark.inference,
       in_folders: folders === undefined ? undefined : true,
+      drop_leaks: this.#options.dropping?.includes(name) === true ? true : undefined,
     }
   }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Benchmark, Prediction, RunEvent, Scored } from '../../contracts/index.ts'
 import { openScorer, taskFoldersOf } from '../../evaluate/index.ts'
 import { type Clock, EvsysError, type PluginReference, type SecretSource } from '../../kernel/index.ts'
-import { outputDirOf, runFolder } from '../../record/index.ts'
+import { originDirOf, outputDirOf, runFolder } from '../../record/index.ts'
 import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import type { KeptEval } from '../evaluation/kept-evals.ts'
 import { concludeAgain } from '../experiment/conclude-experiment.ts'
@@ -78,7 +78,8 @@ async function rescoreBenchmark(
     const { run, row } = scorable
     const { step = null, metrics, scorerHash: scorer_hash } = row
     const about = { run: run.name, benchmark: row.benchmark, step, before: { scorer_hash, metrics } }
-    const runDir = runFolder(outputDirOf(experiment, projectDir), run.name)
+    const runDir =
+      (await originDirOf(store, run, projectDir)) ?? runFolder(outputDirOf(experiment, projectDir), run.name)
     const file = join(runDir, 'predictions', `${row.benchmark}-${row.step ?? 'final'}.jsonl`)
     if (scorer_hash === scorer.hash) results.push({ scorable, rescored: { ...about, status: 'same' } })
     else if (inFolders) {

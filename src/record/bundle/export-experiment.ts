@@ -32,7 +32,8 @@ export async function exportExperiment(store: OpenStore, experiment: ExperimentR
   }
 }
 
-async function exportRun(store: OpenStore, run: RunRow): Promise<BundledRun> {
+/** Everything that the record holds of one run. */
+export async function exportRun(store: OpenStore, run: RunRow): Promise<BundledRun> {
   const events = (await allEvents(store, `run:${run.id}`)).filter(isRunEvent)
   const { parentRun, diff, category, mode, kept, description, claimed } = run
   const notes = withoutUndefined({ parentRun, diff, category, mode, kept, description, claimed })

@@ -71,7 +71,8 @@ async function pushNew(store: OpenStore, stream: string, items: readonly Item[],
   }
 }
 
-function pointItems({ id, points, events }: BundledRun): Item[] {
+/** Points that no event reports, as items. */
+export function pointItems({ id, points, events }: Pick<BundledRun, 'id' | 'points' | 'events'>): Item[] {
   const last = events.at(-1)?.at
   const atMs = last === undefined ? 0 : Math.max(0, Date.parse(last))
   return points.map(({ key, step, value }) => ({

@@ -8,6 +8,7 @@ import {
   type FailureKind,
   type Forgetting,
   type JudgeAgreement,
+  type Leak,
   type PairEvidence,
   type RunFailures,
   type RunTrip,
@@ -21,13 +22,14 @@ interface Besides {
   readonly trips?: readonly RunTrip[] | undefined
   readonly failures?: readonly RunFailures[] | undefined
   readonly judges?: readonly JudgeAgreement[] | undefined
+  readonly leaks?: readonly Leak[] | undefined
   /** Runs that a used-up budget ended, and its message. */
   readonly stopped?: { readonly n: number; readonly message: string } | undefined
 }
 
 export function conclusionText(
   evidence: Evidence,
-  { isDry = false, baselines = [], trips = [], failures = [], judges = [], stopped }: Besides = {},
+  { isDry = false, baselines = [], trips = [], failures = [], judges = [], leaks = [], stopped }: Besides = {},
 ): string {
   const sentences = [
     isDry ? drySentence(evidence) : claimSentence(evidence),
@@ -37,6 +39,7 @@ export function conclusionText(
     ...failureSentences(evidence.arms),
     ...(stopped === undefined ? [] : [stopSentence(stopped)]),
     ...judges.map(judgeSentence),
+    ...leakSentences(leaks),
     ...countSentences(failures),
     ...tripSentences(trips),
     ...(isDry ? [] : cautionSentences(evidence)),
@@ -211,6 +214,7 @@ const counted: Readonly<Record<FailureKind, string>> = {
   cut_answers: 'Answers with enough reward that were not trained on, since they were cut short',
   dropped_rows: 'Rows left out, since nothing of them was left to train on within max_seq_len',
   cut_rows: 'Rows cut at max_seq_len',
+  leaked_rows: 'Training rows left out, since they repeat questions of a benchmark',
 }
 
 /** What failed within runs: each kind once, over all of them, with its share and the first message. */
@@ -223,6 +227,15 @@ function countSentences(failures: readonly RunFailures[]): string[] {
     const first = own.find(({ message }) => message !== undefined)
     const message = first === undefined ? '' : `; the first, in ${first.run}: ${first.message?.replace(/\.$/, '')}`
     return `${counted[kind]}: ${n} of ${all} (${percent(n / Math.max(1, all))}) in ${count(own.length, 'run')}${message}.`
+  })
+}
+
+// Those that were left out are counted by the runs.
+function leakSentences(leaks: readonly Leak[]): string[] {
+  return leaks.flatMap(({ benchmark, arms, rows, exact, near, dropped }) => {
+    const of = arms.length > 3 ? count(arms.length, 'arm') : arms.join(', ')
+    const sentence = `${exact + near} of ${rows} training rows repeat questions of ${benchmark} (${of}): its scores are flattered.`
+    return dropped === true ? [] : [sentence]
   })
 }
 

@@ -31,6 +31,7 @@ import {
   recordedSpeeds,
   recordedTrips,
 } from './recorded-events.ts'
+import { reportDetails } from './report-details.ts'
 import { type FilePlaces, placesOf, runSummaries } from './run-summaries.ts'
 import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
@@ -72,7 +73,11 @@ export async function resultOf(
 ): Promise<ExperimentResult> {
   const { evidence, runs } = await evidenceOf(store, experiment)
   const places = projectDir === undefined ? undefined : await placesOf(experiment, projectDir)
-  return experimentResult(experiment, runs, evidence, await besidesRuns(store, experiment.id, runs, places))
+  const besides = await besidesRuns(store, experiment.id, runs, places)
+  return experimentResult(experiment, runs, evidence, {
+    ...besides,
+    details: await reportDetails(store, runs, evidence, projectDir),
+  })
 }
 
 /** What the record has besides runs and their evidence. */
@@ -121,6 +126,7 @@ interface BesidesRuns {
   readonly notices?: readonly string[] | undefined
   readonly summaries?: readonly RunSummary[] | undefined
   readonly files?: string | null | undefined
+  readonly details?: Awaited<ReturnType<typeof reportDetails>> | undefined
 }
 
 /** What its author wrote about it. */
@@ -152,6 +158,7 @@ export function experimentResult(
     notices = [],
     summaries = [],
     files,
+    details,
   }: BesidesRuns = {},
 ): ExperimentResult {
   const { plan } = experiment
@@ -171,6 +178,9 @@ export function experimentResult(
       return { name, status, params, seeds, tags: armTags(plan, name), score, scores, error }
     }),
     runs: [...summaries],
+    tables: unlessEmpty(details?.tables ?? []),
+    mistakes: unlessEmpty(details?.mistakes ?? []),
+    curves: unlessEmpty(details?.curves ?? []),
     baselines: unlessEmpty(baselines),
     conclusion:
       experiment.verdict === undefined
@@ -179,7 +189,7 @@ export function experimentResult(
             verdict: experiment.verdict,
             text:
               experiment.conclusion ??
-              conclusionText(evidence, { trips, failures, judges, stopped: stoppedRuns(runs) }),
+              conclusionText(evidence, { trips, failures, judges, leaks, stopped: stoppedRuns(runs) }),
           },
     claim: evidence.claim,
     claims: evidence.claims,

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises'
 import type { Artifact, RunScore, RunSummary } from '../../contracts/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import { answersFile, filesOf, runFolder } from '../files/experiment-folder.ts'
+import { isReused } from '../plan/held-runs.ts'
 import { selectedEval } from './arm-scores.ts'
 import type { RecordedRun } from './weigh-evidence.ts'
 
@@ -34,7 +35,11 @@ export async function runSummaries(
         status: run.status,
         steps: run.numSteps,
         best_step: run.bestStep,
-        scores: await runScores({ run, evals }, places?.projectDir),
+        scores: await runScores(
+          { run, evals },
+          (isReused(run) ? await store.run(run.parentRun ?? '') : run) ?? run,
+          places?.projectDir,
+        ),
         metrics: run.metrics,
         artifacts: await runArtifacts(store, run),
         files: files == null ? undefined : runFolder(files, run.name),
@@ -42,18 +47,24 @@ export async function runSummaries(
         tokens: run.tokens,
         wall_s: run.wallS,
         invalid: run.invalid,
+        reused_from: await reusedFrom(store, run),
         error: run.error,
       }
     }),
   )
 }
 
-async function runScores({ run, evals }: RecordedRun, projectDir: string | undefined): Promise<RunScore[]> {
+// Answers lie where they were given: of a reused run, with its origin.
+async function runScores(
+  { run, evals }: RecordedRun,
+  answered: RunRow,
+  projectDir: string | undefined,
+): Promise<RunScore[]> {
   const benchmarks = [...new Set(evals.map(({ benchmark }) => benchmark))]
   const selected = benchmarks.flatMap((benchmark) => selectedEval(run, evals, benchmark) ?? [])
   return await Promise.all(
     selected.map(async ({ benchmark, split, step, metrics, bounds, nTasks, nInfraFailed, scorerHash }) => {
-      const file = projectDir === undefined ? undefined : answersFile(projectDir, run, { benchmark, step })
+      const file = projectDir === undefined ? undefined : answersFile(projectDir, answered, { benchmark, step })
       return {
         benchmark,
         split,
@@ -76,6 +87,13 @@ export async function runArtifacts(store: OpenStore, { id }: Pick<RunRow, 'id'>)
     ...checkpoints.map(({ step, kind, ref }) => ({ name: `step_${step + 1}`, kind, ref })),
     ...(await store.artifacts(id)),
   ]
+}
+
+/** The run that a reused one repeats. */
+async function reusedFrom(store: OpenStore, run: RunRow): Promise<RunSummary['reused_from']> {
+  if (!isReused(run)) return undefined
+  const origin = await store.run(run.parentRun ?? '')
+  return { experiment_id: origin?.experimentId ?? '', run_id: run.parentRun ?? '' }
 }
 
 async function isThere(file: string): Promise<boolean> {

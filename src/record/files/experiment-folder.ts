@@ -32,6 +32,11 @@ export function answersFile(
   return join(answersFolder(projectDir), run.experimentId, run.name, `${benchmark}-${step ?? 'final'}.jsonl`)
 }
 
+/** The same of an evaluation outside of runs. */
+export function evalAnswersFile(projectDir: string, evalId: string): string {
+  return join(answersFolder(projectDir), 'evals', `${evalId}.jsonl`)
+}
+
 /** What an attempt at a run wrote. */
 export function segmentFile(runDir: string, attempt: number): string {
   return join(runDir, 'segments', `${attempt}.jsonl`)

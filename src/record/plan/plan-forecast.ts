@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import type { Plan, RunConfig, RunRow, TrainingRunRow } from '../../contracts/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { isDryRun } from '../evidence/dry-run.ts'
+import { isReused } from './held-runs.ts'
 
 export interface PlanForecast {
   readonly runs: number
@@ -90,7 +91,7 @@ async function earlierRuns(store: OpenStore, plan: Plan): Promise<{ run: Trainin
     const worked = sum(runs.map(({ wallS }) => wallS ?? 0))
     const atATime = experiment.wallS === undefined ? 1 : Math.max(1, worked / Math.max(experiment.wallS, 1e-3))
     for (const run of runs) {
-      if (run.kind !== 'training' || run.status !== 'completed' || run.wallS === undefined) continue
+      if (run.kind !== 'training' || run.status !== 'completed' || run.wallS === undefined || isReused(run)) continue
       // The time of one that was resumed is that of its last attempt.
       if (run.attempt > 1 || !recipes.has(recipeOf(run.config))) continue
       if (isDryRun(experiment)) trials.push({ run, atATime })

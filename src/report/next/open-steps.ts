@@ -183,7 +183,7 @@ function confirmStep(open: OpenExperiment, evidence: Evidence): NextStep[] {
       kind: 'confirm',
       title: `confirm ${best_arm} on ${confirmSeeds} fresh seeds`,
       why: `it was chosen among ${chosen_among} arms on ${seeds} ${seeds === 1 ? 'seed' : 'seeds'}, so part of its score is luck`,
-      command: commandOf(open, { base_seed: fresh, n_repeats: confirmSeeds }),
+      command: commandOf(open, { base_seed: fresh, n_repeats: confirmSeeds, isFresh: true }),
       // The more it was chosen among, the less it says.
       chance: Math.max(0.2, 0.6 - 0.05 * (chosen_among - 2)),
     },
@@ -228,7 +228,11 @@ function untriedSteps(open: OpenExperiment, { arms }: Evidence): NextStep[] {
 /** The command that ran it, with values set in place of those that were set before; undefined where its file is gone or changed. */
 function commandOf(
   { file, set = [], steps }: OpenExperiment,
-  { resume = false, ...more }: { resume?: boolean; n_repeats?: number; base_seed?: number },
+  {
+    resume = false,
+    isFresh = false,
+    ...more
+  }: { resume?: boolean; isFresh?: boolean; n_repeats?: number; base_seed?: number },
 ): string | undefined {
   if (file === undefined) return undefined
   const keyOf = (each: string) => each.split('=')[0] ?? ''
@@ -239,6 +243,7 @@ function commandOf(
     ...(steps === undefined ? [] : [`--steps ${steps}`]),
     ...sets.map((each) => `--set ${shellWord(each)}`),
     ...(resume ? ['--resume'] : []),
+    ...(isFresh ? ['--fresh'] : []),
   ].join(' ')
 }
 

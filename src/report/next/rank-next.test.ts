@@ -121,7 +121,7 @@ describe('what an experiment leaves open', () => {
       evidence: { ...evidence, verdict: 'exploratory', claim: null, chosen_among: 3 },
     })
     expect(steps.map(({ kind }) => kind)).toEqual(['confirm', 'hypothesis', 'untried'])
-    expect(steps[0]?.command).toBe('evsys run a.yaml --set base_seed=4 --set n_repeats=3')
+    expect(steps[0]?.command).toBe('evsys run a.yaml --set base_seed=4 --set n_repeats=3 --fresh')
   })
 
   it('runs that an interruption left, and nothing else of it (RES-708)', () => {

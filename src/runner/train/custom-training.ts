@@ -52,7 +52,8 @@ export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promi
     )
     const { metrics, artifacts } = checkResult(algorithm, result)
     for (const artifact of artifacts) {
-      const text = `left ${artifact.kind} "${artifact.name}": ${artifact.ref}`
+      const ref = artifact.ref.length <= longestRef ? artifact.ref : `${artifact.ref.slice(0, longestRef)}...`
+      const text = `left ${artifact.kind} "${artifact.name}": ${ref}`
       await scope.reporter.report({ type: 'notice', text, artifact })
     }
     return { ...driven.end(), metrics: { ...driven.end().metrics, ...metrics }, interrupted: false }
@@ -63,6 +64,9 @@ export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promi
     await driven.rollouts.end()
   }
 }
+
+/** Characters of an address that a notice shows; some artifacts hold their content in it. */
+const longestRef = 300
 
 function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
   const { assignment, services, stopping, reporter, book, model } = scope

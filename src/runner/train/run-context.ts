@@ -1,31 +1,38 @@
 // What the plugins of one run are handed. Randomness is rooted in the run's seed, secrets are those a plugin declared.
 
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { SharedParams } from '../../algorithms/index.ts'
-import type {
-  Context,
-  DataConfig,
-  Datum,
-  OpenBackend,
-  OpenRenderer,
-  Plugin,
-  PluginSpec,
-  PluginType,
-  PluginTypes,
-  Renderer,
-  RowFormat,
-  RowOf,
-  RunConfig,
-  Tokenizer,
+import {
+  type Context,
+  type DataConfig,
+  type Datum,
+  type OpenBackend,
+  type OpenRenderer,
+  type Plugin,
+  type PluginSpec,
+  type PluginType,
+  type PluginTypes,
+  type Renderer,
+  type RowFormat,
+  type RowOf,
+  type RunConfig,
+  type SealedBenchmark,
+  SealedTask,
+  type Tokenizer,
 } from '../../contracts/index.ts'
 import {
+  createLeakIndex,
   isDamaged,
+  type LeakIndex,
+  leakOf,
   type OpenRows,
   openRows,
   type RowCache,
   type RowManifest,
   type RowRequest,
 } from '../../data/index.ts'
-import { checkValue, EvsysError, hashOf, type PluginServices } from '../../kernel/index.ts'
+import { canonicalJson, checkValue, EvsysError, hashOf, type PluginServices } from '../../kernel/index.ts'
 
 export interface RunServices extends PluginServices {
   /** Where stored datasets lie and rows are kept. Absent: neither is known, and rows are made at every start. */
@@ -35,6 +42,8 @@ export interface RunServices extends PluginServices {
 export interface RunData {
   readonly projectDir?: string | undefined
   readonly cache?: RowCache | undefined
+  /** Benchmarks whose questions are left out of the rows, by name. Absent: none. */
+  readonly leaks?: (() => Promise<ReadonlyMap<string, LeakIndex>>) | undefined
   /** Hears of rows that were loaded. */
   onLoaded?: ((loaded: LoadedRows<RowFormat>) => Promise<void>) | undefined
   /** The renderer with the tokens of those rows at hand. */
@@ -98,6 +107,8 @@ interface LoadedRows<F extends RowFormat> {
   /** Key of the cache; absent where the rows are not cached. */
   readonly key: string | undefined
   readonly manifest: RowManifest
+  /** Rows that were left out. */
+  readonly leaked: number
 }
 
 export async function loadRows<F extends RowFormat>(
@@ -107,7 +118,7 @@ export async function loadRows<F extends RowFormat>(
 ): Promise<LoadedRows<F>> {
   const { projectDir, cache } = services.data ?? {}
   const request = { data, format, services, projectDir, cache }
-  const loaded = await loadOrRepair(request, services)
+  const loaded = await withoutLeaks(await loadOrRepair(request, services), services)
   await services.data?.onLoaded?.(loaded)
   return loaded
 }
@@ -128,7 +139,41 @@ async function collect<F extends RowFormat>(opened: OpenRows<F>): Promise<Loaded
   const manifest = opened.manifest()
   if (manifest === undefined)
     throw new EvsysError('INTERNAL', 'rows were read to their end and nothing is known of them')
-  return { rows, hash: manifest.hash, key: opened.key, manifest }
+  return { rows, hash: manifest.hash, key: opened.key, manifest, leaked: 0 }
+}
+
+// The rows without those that repeat questions: hash, count and lineage are of what is left.
+async function withoutLeaks<F extends RowFormat>(loaded: LoadedRows<F>, { data }: RunServices): Promise<LoadedRows<F>> {
+  const indices = await data?.leaks?.()
+  if (indices === undefined || indices.size === 0) return loaded
+  const rows = loaded.rows.filter((row) => [...indices.values()].every((index) => leakOf(row, index) === undefined))
+  const leaked = loaded.rows.length - rows.length
+  if (leaked === 0) return loaded
+  const hash = createHash('sha256')
+  for (const row of rows) hash.update(`${canonicalJson(row)}\n`)
+  const { lineage, ...manifest } = loaded.manifest
+  const params = { benchmarks: [...indices.keys()] }
+  const step = { kind: 'drop_leaks', params, code_hash: '', rows: rows.length }
+  const digest = hash.digest('hex')
+  const left = { ...manifest, rows: rows.length, hash: digest }
+  const transforms = [...lineage.transforms, step]
+  return { rows, hash: digest, key: undefined, leaked, manifest: { ...left, lineage: { ...lineage, transforms } } }
+}
+
+/** The questions of benchmarks that are left out of training rows. */
+export async function droppedQuestions(benchmarks: readonly SealedBenchmark[]): Promise<Map<string, LeakIndex>> {
+  const dropping = benchmarks.filter(({ drop_leaks }) => drop_leaks === true)
+  const indices = dropping.map(async ({ name, tasks_file, chat_template }) => {
+    const tasks = await readSealedTasks(tasks_file)
+    return [name, createLeakIndex(tasks, { template: chat_template.user_template })] as const
+  })
+  return new Map(await Promise.all(indices))
+}
+
+// The questions of a benchmark: what is asked, and never what is expected.
+export async function readSealedTasks(file: string): Promise<SealedTask[]> {
+  const text = await readFile(file, 'utf8')
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [SealedTask.parse(JSON.parse(line))]))
 }
 
 // The rows of a run: its data, and what is mixed in.
@@ -138,12 +183,13 @@ export async function loadAllRows<F extends RowFormat>(
   { data, mix = [] }: Pick<RunConfig, 'data' | 'mix'>,
   format: F,
   services: RunServices,
-): Promise<{ rows: readonly RowOf[F][]; hash: string }> {
+): Promise<{ rows: readonly RowOf[F][]; hash: string; leaked: number }> {
   const first = await loadRows(data, format, services)
   if (mix.length === 0) return first
   const parts = [first]
   for (const more of mix) parts.push(await loadRows(more, format, services))
-  return { rows: parts.flatMap(({ rows }) => rows), hash: hashOf(parts.map(({ hash }) => hash)) }
+  const leaked = parts.reduce((sum, part) => sum + part.leaked, 0)
+  return { rows: parts.flatMap(({ rows }) => rows), hash: hashOf(parts.map(({ hash }) => hash)), leaked }
 }
 
 type Renderers = ReturnType<typeof equip<'renderer'>>

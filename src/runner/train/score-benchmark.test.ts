@@ -9,7 +9,8 @@ import { byteTokenizer } from '../../backends/models/mock-models.ts'
 import type { SampleReq, SealedBenchmark } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { OpenModel } from './open-model.ts'
-import { answerTasks, readSealedTasks } from './score-benchmark.ts'
+import { readSealedTasks } from './run-context.ts'
+import { answerTasks } from './score-benchmark.ts'
 
 const folder = temporaryFolders()
 const renderer = await plainChat.open({ ...pluginContext(plainChat), tokenizer: byteTokenizer })

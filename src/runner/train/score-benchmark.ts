@@ -1,5 +1,4 @@
 // One evaluation on a benchmark: answers of some weights, scored elsewhere, reported as events as soon as they are there.
-import { readFile } from 'node:fs/promises'
 import {
   agentOf,
   type ErrorRecord,
@@ -8,7 +7,7 @@ import {
   type Prediction,
   type Scored,
   type SealedBenchmark,
-  SealedTask,
+  type SealedTask,
   type Weights,
 } from '../../contracts/index.ts'
 import {
@@ -23,6 +22,7 @@ import { announceWait, errorRecord, keyedRandom, mapConcurrent } from '../../ker
 import { createTokenPolicy } from '../../rollout/index.ts'
 import { attemptTasks } from './attempt-tasks.ts'
 import type { OpenModel } from './open-model.ts'
+import { readSealedTasks } from './run-context.ts'
 import { callbackScope, type RunScope } from './run-scope.ts'
 
 export interface BenchmarkEval {
@@ -128,11 +128,6 @@ export async function notifyCallbacks(
 }
 
 // The answers of a checkpoint to the tasks of a benchmark. It sees what is asked and never what is expected.
-export async function readSealedTasks(file: string): Promise<SealedTask[]> {
-  const text = await readFile(file, 'utf8')
-  return text.split('\n').flatMap((line) => (line === '' ? [] : [SealedTask.parse(JSON.parse(line))]))
-}
-
 interface Question {
   readonly benchmark: SealedBenchmark
   readonly tasks: readonly SealedTask[]

@@ -118,7 +118,8 @@ async function prepared(options: CountedOptions, recipe: Recipe, callbacks: Loop
       resumed_from_step: resume?.step,
     })
     if (loaded !== undefined) {
-      await reporter.report({ type: 'data.loaded', n_rows: rows.length, data_hash: loaded.hash })
+      const n_leaked = loaded.leaked === 0 ? undefined : loaded.leaked
+      await reporter.report({ type: 'data.loaded', n_rows: rows.length, data_hash: loaded.hash, n_leaked })
       const copies = rows.map((row) => ({ ...row }))
       await callbacks.call('onTrainData', callbackScope(assignment), copies)
     }

@@ -33,7 +33,7 @@ import {
 } from '../../kernel/index.ts'
 import { cachedRenderer, type TokenSource } from '../train/cached-renderer.ts'
 import type { RenderStart } from '../train/render-protocol.ts'
-import type { RunData } from '../train/run-context.ts'
+import { droppedQuestions, type RunData } from '../train/run-context.ts'
 import { type AskTrials, createRunReporter, type RunReporter } from '../train/run-scope.ts'
 import { trainRun } from '../train/train-run.ts'
 import { openSegmentWriter } from './segment-writer.ts'
@@ -186,7 +186,7 @@ export function agentFileHashes(agent: PluginSpec | undefined, projectDir: strin
 
 /** What a run does around its data: keeps rows and tokens in the caches of the project, and writes the preview. */
 function createRunData(
-  { project_dir: projectDir, run_dir, config }: RunAssignment,
+  { project_dir: projectDir, run_dir, config, benchmarks }: RunAssignment,
   { hashOf: codeHash }: OpenRegistry,
   signal: AbortSignal,
 ): RunData & Disposable {
@@ -196,6 +196,7 @@ function createRunData(
   return {
     projectDir,
     cache: { dir: rowCacheFolder(projectDir), seed: config.seed, codeHash },
+    leaks: () => droppedQuestions(benchmarks),
     onBatch: preview.batch,
     async onLoaded({ rows, hash, manifest }) {
       await preview.loaded(manifest)

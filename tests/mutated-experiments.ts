@@ -78,7 +78,7 @@ metadata:
     n_concurrent: 4
     breakdown_keys: [level]
     engine: harbor
-    chat_template: { system_prompt: "Be brief.", enable_thinking: false }
+    chat_template: { system_prompt: "Be brief." }
     inference: { kind: mock, params: { template: "{prompt}" } }
 compute:
   kind: slurm

@@ -969,6 +969,9 @@ export const requirements = {
   'USE-295': '`checkpoint list` and `checkpoint export` show and take out what local runs saved, as a PEFT folder',
   'USE-296': '`task validate --deep` runs the baseline of a research task once, with its scorer',
   'USE-297': '`research run --model` is refused where no model would be asked',
+  'USE-310':
+    'a benchmark whose engine takes one completion is answered without the agent of the run, and has none of its own',
+  'USE-311': 'what a data source yields in another form than { row, place } is an error that names the source',
   'USE-330':
     'every field of an experiment file changes the plan, the training, the scores or what is written, or is refused',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',

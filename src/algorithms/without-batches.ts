@@ -17,8 +17,7 @@ export const scoreOnly = defineAlgorithm({
 
 // Several recipes in one run, one after the other on the same rows. Weights carry over from phase to phase; each phase has a separate
 // optimiser and learning rate.
-const { save_every, save_at_fractions, save_sampler, callbacks, lora_rank, renderer_name, enable_thinking } =
-  sharedParams
+const { save_every, save_at_fractions, save_sampler, callbacks, lora_rank, renderer_name } = sharedParams
 
 const Phase = z.strictObject({
   kind: nonEmpty.describe('Algorithm of this phase.'),
@@ -37,7 +36,6 @@ export const combo = defineAlgorithm({
       max_steps: count.optional().describe('Most steps of every phase.'),
       lora_rank,
       renderer_name,
-      enable_thinking,
       save_every,
       save_at_fractions,
       save_sampler,

@@ -69,6 +69,7 @@ export function checkBenchmarks(root: LocatedMap, benchmarks: readonly Benchmark
       report.problem(origin, { code: 'CONFIG_NAME', message, fix: 'give each a different `name`.' })
     }
     checkSamples(node, benchmark, report)
+    checkEngine(node, benchmark, report)
     noteTestEvaluations(node, benchmark, report)
     checkData(nodeAt(node, ['data']), checker)
   }
@@ -99,6 +100,21 @@ function checkSamples(node: LocatedMap, { metrics, num_samples }: Benchmark, rep
         : `${metric} needs ${k} samples of each task, and num_samples is ${num_samples}`
     const fix = k < 1 ? 'write pass@1.' : `set num_samples: ${k} or more in this benchmark.`
     report.problem(origin, { code: 'CONFIG_INVALID', message, fix })
+  }
+}
+
+// One completion of the model has no harness.
+function checkEngine(node: LocatedMap, { engine }: Benchmark, report: Report): void {
+  if (engine === 'harbor') return
+  for (const field of ['agent', 'environment']) {
+    const given = node.entries.get(field)
+    if (given === undefined) continue
+    const message = `\`${field}\` has no effect where the engine takes one completion`
+    report.problem(given.at, {
+      code: 'CONFIG_INVALID',
+      message,
+      fix: `leave \`${field}\` out, or write engine: harbor.`,
+    })
   }
 }
 

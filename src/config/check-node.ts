@@ -80,7 +80,9 @@ export class NodeChecker {
     const names = [...new Set([...known, ...keysAt(this.#written, pathOf(node.origin))])]
     const homes = closest(key, names) === undefined ? homesOf(this.#written, key) : []
     const [home] = homes.filter((each) => !/^(?:run|runs|base_run|matrix|continual|stages)\b/.test(each))
-    const fix = home === undefined ? suggest(key, names, misplaced(key, names)) : `\`${key}\` belongs in \`${home}\`.`
+    const placed =
+      home === undefined ? suggest(key, names, misplaced(key, names)) : `\`${key}\` belongs in \`${home}\`.`
+    const fix = key === 'enable_thinking' ? reasoningFix : placed
     this.report.problem(at, { code: 'CONFIG_UNKNOWN_KEY', message: `unknown key ${JSON.stringify(key)}`, fix })
   }
 
@@ -96,6 +98,10 @@ export class NodeChecker {
     return text ?? 'give the value that is asked for.'
   }
 }
+
+/** What `enable_thinking` is written as: training and every evaluation then render alike. */
+export const reasoningFix =
+  'whether a model reasons is part of its renderer: write `renderer_name` in the run’s model, such as qwen3_disable_thinking.'
 
 // Parameters of plugins are known by their plugins alone; these are those of most algorithms.
 const commonParams = ['learning_rate', 'max_steps', 'batch_size', 'num_epochs', 'lora_rank', 'num_samples']

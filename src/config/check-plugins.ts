@@ -8,7 +8,7 @@ import {
   type ValueIssue,
 } from '../kernel/index.ts'
 import { capFlag } from './cap-steps.ts'
-import { nearest } from './check-node.ts'
+import { nearest, reasoningFix } from './check-node.ts'
 import { type Origin, type Path, toJs } from './located.ts'
 import type { PluginUse } from './plugin-uses.ts'
 import type { Report } from './report.ts'
@@ -54,6 +54,7 @@ const movedParams: ReadonlyMap<string, string> = new Map([
   ['max_completion_length', 'write `max_tokens`.'],
   ['per_device_train_batch_size', 'write `batch_size`.'],
   ['drop_constant_reward', 'write `constant_groups: drop` or `keep`.'],
+  ['enable_thinking', reasoningFix],
 ])
 
 export function isKnown(

@@ -183,8 +183,8 @@ describeFields(
     {
       field: 'chat_template',
       given: [
-        'chat_template: { system_prompt: s, user_template: "{prompt}", enable_thinking: false }',
-        { system_prompt: 's', user_template: '{prompt}', enable_thinking: false },
+        'chat_template: { system_prompt: s, user_template: "{prompt}" }',
+        { system_prompt: 's', user_template: '{prompt}' },
       ],
       absent: {},
       refused: ['chat_template: { system: s }', /^11:24 CONFIG_UNKNOWN_KEY metadata.benchmark.0.chat_template.system/],

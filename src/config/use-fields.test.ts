@@ -156,14 +156,43 @@ describe('kinds of the first generation', () => {
         .replace('data/train.jsonl', 'data/val/tasks.jsonl'),
       /rl takes no "max_turns": .*agent: { kind: tool_loop, params: { max_turns: N } }/,
     ],
+    [
+      'enable_thinking of an algorithm',
+      base.replace('kind: sft', 'kind: sft, params: { enable_thinking: false }'),
+      /sft takes no "enable_thinking": .*renderer_name.*qwen3_disable_thinking/,
+    ],
   ])('name their successor: %s (USE-63)', async (_kind, text, expected) => {
     expect(await fixOf(text)).toEqual([expect.stringMatching(expected)])
+  })
+
+  it('is the renderer, where a benchmark says whether the model reasons (USE-63)', async () => {
+    const text = benchmark('{ path: data/val, chat_template: { enable_thinking: false } }')
+    await expect(deep(text)).rejects.toMatchObject({
+      message: 'unknown key "enable_thinking"',
+      fix: expect.stringContaining('`renderer_name`'),
+    })
   })
 
   it('of other types have none (USE-63)', async () => {
     expect(await fixOf(benchmark('{ path: data/val, verifier: { kind: skyrl } }'))).toEqual([
       expect.stringMatching(/no verifier is called "skyrl": (?!.*preset)/),
     ])
+  })
+})
+
+describe('the engine of a benchmark', () => {
+  const faultsOf = (entry: string) =>
+    faultsIn(`${minimal}metadata: { benchmark: [{ name: val, path: data/val, ${entry} }] }\n`)
+
+  it('that takes one completion has no harness beside it (USE-310)', async () => {
+    expect(await faultsOf('engine: in_process, agent: { kind: chat }')).toEqual([
+      expect.stringMatching(/CONFIG_INVALID .*`agent` has no effect where the engine takes one completion/),
+    ])
+    expect(await faultsOf('engine: "", environment: { kind: local }')).toEqual([
+      expect.stringMatching(/CONFIG_INVALID .*`environment` has no effect/),
+    ])
+    expect(await faultsOf('engine: in_process')).toEqual([])
+    expect(await faultsOf('engine: harbor, agent: { kind: chat }')).toEqual([])
   })
 })
 

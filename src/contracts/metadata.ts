@@ -12,7 +12,6 @@ export type Split = z.infer<typeof Split>
 export const ChatTemplate = z.strictObject({
   system_prompt: z.string().optional().describe('Put before the task’s instruction.'),
   user_template: z.string().optional().describe('Wraps the instruction: `{prompt}` is replaced.'),
-  enable_thinking: z.boolean().optional().describe('Passed to the model’s chat template.'),
 })
 
 export const ModelEntry = z.union(
@@ -95,7 +94,9 @@ export const BenchmarkEntry = z.strictObject({
   engine: z
     .enum(['harbor', 'in_process', ''])
     .default('harbor')
-    .describe('Rollout engine; `in_process` or empty: one completion, no environment.'),
+    .describe(
+      'Who answers: `harbor`, the agent where there is one; `in_process` or empty, one completion of the model.',
+    ),
   n_concurrent: z.int().min(1).max(10_000).default(8).describe('Rollouts at a time.'),
   models: z
     .array(ModelEntry)

@@ -37,6 +37,7 @@ export const SealedBenchmark = z.strictObject({
   n_concurrent: z.int().min(1),
   chat_template: ChatTemplate,
   agent: PluginSpec.optional().describe('Harness that produces the answers; absent: that of the run.'),
+  one_completion: z.literal(true).optional().describe('No agent answers, that of the run neither.'),
   inference: PluginSpec.optional().describe('Client that answers in place of the weights.'),
   tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
   in_folders: z

@@ -4,13 +4,14 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { stringify } from 'yaml'
 import { loadExperiment } from '../../src/config/index.ts'
-import { ExperimentFile, type ExperimentResult, type Plan } from '../../src/contracts/index.ts'
+import { ExperimentFile, type ExperimentResult, type Plan, PluginType } from '../../src/contracts/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 import { runAssignment } from '../run-assignment.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { trainHere } from '../train-here.ts'
-import { experimentProject, twoByTwo } from './experiment-project.ts'
+import { experimentProject } from './experiment-project.ts'
 import { canonicalField, fieldsOf } from './field-walk.ts'
 
 const folder = temporaryFolders()
@@ -25,10 +26,10 @@ const own = `import { appendFileSync, createReadStream, existsSync } from 'node:
   export const digest = defineVerifier({ kind: 'digest', summary: 'A reward that follows from the answer.',
     params: z.strictObject({ salt: z.string().default('') }),
     verify: ({ output }, { params }) => ({ reward: share(params.salt + output) }) })
-  export const echo = defineInferenceClient({ kind: 'echo', summary: 'Says what it was asked.',
-    params: z.strictObject({ after: z.string().default('') }),
+  export const echo = defineInferenceClient({ kind: 'echo', summary: 'Says what it was asked, or one word.',
+    params: z.strictObject({ after: z.string().default(''), word: z.string().optional() }),
     open: async ({ params }) => ({ generate: async (request) => ({
-      text: JSON.stringify([request.messages, request.temperature, request.maxTokens]) + params.after,
+      text: params.word ?? JSON.stringify([request.messages, request.temperature, request.maxTokens]) + params.after,
       stopReason: 'stop', usage: { promptTokens: 1, completionTokens: 1, latencyS: 0 } }) }) })
   export const crowd = defineAgent({ kind: 'crowd', summary: 'Says how many run at a time.',
     params: z.strictObject({ word: z.string().default('') }),
@@ -90,15 +91,6 @@ const runs = [
   { ...run, name: 'high' },
 ]
 const twoArms: Json = { name: 'small', runs, metadata: { success_metric: 'loss' } }
-const claimed = (claim: Json): Json => ({
-  ...twoArms,
-  metadata: {
-    success_metric: 'val.mean_reward',
-    benchmark: [{ ...val, metrics: ['mean_reward', 'pass_rate'] }],
-    claim: { treatment: 'high', baseline: 'low', ...claim },
-  },
-})
-
 /** Sets what stands at a dotted path. */
 function withField(value: Json, path: string, changed: unknown): Json {
   const [key = '', ...rest] = path.split('.')
@@ -115,9 +107,12 @@ interface Proof {
   readonly to: Json
 }
 
+/** The plugins are there where one of them is named: to load them takes a process. */
+const needsOwn = /data\/plain|"(?:digest|echo|crowd|bucket|lines|ends)"/
+
 const project = (spec: Json): { dir: string; file: string } => {
   const dir = folder()
-  const file = experimentProject(dir, spec, { 'own.ts': own })
+  const file = experimentProject(dir, spec, needsOwn.test(JSON.stringify(spec)) ? { 'own.ts': own } : {})
   mkdirSync(join(dir, 'data/plain'))
   const verifier = { kind: 'in_process', fn_name: 'digest', expected: 'x' }
   const tasks = questions.map((text, i) => ({
@@ -128,6 +123,11 @@ const project = (spec: Json): { dir: string; file: string } => {
   }))
   writeFileSync(join(dir, 'data/plain/tasks.jsonl'), tasks.map((each) => `${JSON.stringify(each)}\n`).join(''))
   const rows = questions.map((text) => ({ instruction: `plain ${text}`, expected: 'shop' }))
+  mkdirSync(join(dir, 'data/hub'))
+  for (const [part, desk] of Object.entries({ train: 'hub', test: 'post' })) {
+    writeFileSync(join(dir, `data/hub/${part}.jsonl`), `${JSON.stringify({ query: part, desk })}\n`.repeat(3))
+  }
+  writeFileSync(join(dir, 'data/rows.csv'), `query,desk\n${'first;,sh;op\n'.repeat(4)}`)
   writeFileSync(join(dir, 'data/rows.jsonl'), rows.map((each) => `${JSON.stringify(each)}\n`).join(''))
   return { dir, file }
 }
@@ -317,14 +317,19 @@ describe('a field that changes the training', slow, () => {
     'run.data.dataset_name': stored({ ...run.data, dataset_name: 'no-such' }),
     'run.data.path': stored({ ...run.data, path: 'data/nothing.jsonl' }),
     'run.data.rows': stored({ source_kind: 'in_memory', rows: [{ query: 'a', desk: 'b' }], transforms: [chat] }),
-    'run.data.hf_dataset': stored({ source_kind: 'hf_dataset', hf_dataset: './data/plain', transforms: [chat] }),
+    'run.data.hf_dataset': stored({ source_kind: 'hf_dataset', hf_dataset: './data/hub', transforms: [chat] }),
     'run.data.hf_split': stored({
       source_kind: 'hf_dataset',
-      hf_dataset: './data',
-      hf_split: 'none',
+      hf_dataset: './data/hub',
+      hf_split: 'test',
       transforms: [chat],
     }),
-    'run.data.params': stored({ ...run.data, source_kind: 'csv', params: { delimiter: ';' } }),
+    'run.data.params': stored({
+      ...run.data,
+      path: 'data/rows.csv',
+      source_kind: 'csv',
+      params: { delimiter: ';' },
+    }),
     'run.data.transforms': stored({ ...run.data, transforms: [{ kind: 'sample', params: { n: 1 } }, chat] }),
     'run.data.transforms[].kind': stored({ ...run.data, transforms: [{ kind: 'no-such' }, chat] }),
     'run.data.transforms[].params': stored({
@@ -333,9 +338,13 @@ describe('a field that changes the training', slow, () => {
     }),
   }
   const usual = trained(base)
+  const others: Record<string, Json> = {
+    'run.data.params': stored({ ...run.data, path: 'data/rows.csv', source_kind: 'csv' }),
+    'run.data.hf_split': stored({ source_kind: 'hf_dataset', hf_dataset: './data/hub', transforms: [chat] }),
+  }
   it.each(Object.entries(changes))('%s (USE-330)', async (field, to) => {
     prove(field)
-    const before = await usual
+    const before = await (others[field] === undefined ? usual : trained(others[field]))
     expect(JSON.stringify(before)).toContain('completed')
     expect(await trained(to).catch((error) => [error.code, error.message])).not.toEqual(before)
   })
@@ -356,60 +365,72 @@ describe('a field that changes the training', slow, () => {
 })
 
 describe('a field of a benchmark', slow, () => {
-  const ofRows = { path: undefined, data: { path: 'data/rows.jsonl' } }
-  const entries: Record<string, Json> = {
-    verifier: { ...ofRows, verifier: { kind: 'digest' } },
-    'verifier.kind': { ...ofRows, verifier: { kind: 'contains' } },
-    'verifier.params': { ...ofRows, verifier: { kind: 'digest', params: { salt: 'x' } } },
-    metrics: { metrics: ['pass_rate'] },
-    'metrics[].kind': { metrics: [{ kind: 'tokens_per_task' }] },
-    'metrics[].name': { metrics: [{ kind: 'mean_reward', name: 'own' }] },
-    'metrics[].params': { metrics: [{ kind: 'macro_f1', params: { ignore_case: true } }] },
-    num_samples: { num_samples: 3 },
-    max_tokens: { max_tokens: 2 },
-    temperature: { temperature: 0 },
-    limit: { limit: 1 },
-    run_every: { run_every: 1 },
-    split: { split: 'test' },
-    path: { path: 'data/test' },
-    breakdown_keys: { breakdown_keys: ['kind'] },
-    'chat_template.system_prompt': { chat_template: { system_prompt: 'Say it.' } },
-    'chat_template.user_template': { chat_template: { user_template: 'Say: {prompt}' } },
-    'chat_template.enable_thinking': { chat_template: { enable_thinking: true } },
-    'inference.kind': { inference: { kind: 'echo' } },
-    'inference.params': { inference: { kind: 'echo', params: { after: '!' } } },
-    'agent.kind': { agent: { kind: 'crowd' } },
-    'agent.params': { agent: { kind: 'crowd', params: { word: 'w' } } },
-    n_concurrent: { agent: { kind: 'crowd' }, n_concurrent: 1 },
-    data: { path: undefined, data: { path: 'data/val/tasks.jsonl' } },
-    engine: { engine: 'in_process', agent: { kind: 'crowd' } },
-    models: { models: ['mock:echo', { kind: 'mock', name: 'word-model', params: { template: 'word' } }] },
-    leaks: { leaks: 'allow' },
+  // Answers are the likeliest ones, or follow from the question: none depends on what a benchmark is called.
+  const plain: Json = { ...val, temperature: 0, engine: 'in_process' }
+  const rows: Json = { ...plain, path: undefined, data: { path: 'data/rows.jsonl' }, verifier: { kind: 'digest' } }
+  const echo: Json = { ...plain, inference: { kind: 'echo' } }
+  const shouted: Json = {
+    ...rows,
+    inference: { kind: 'echo', params: { word: 'SHOP' } },
+    metrics: [{ kind: 'macro_f1' }],
   }
-  const benchmarkOf = (field: string) => field.replace('[]', '').replaceAll(/[._]/g, '-')
+  const crowd: Json = { ...plain, engine: 'harbor', agent: { kind: 'crowd' } }
+  const controls = { plain, again: plain, rows, echo, shouted, crowd }
+  const models = ['mock:echo', { kind: 'mock', name: 'word-model', params: { template: 'word' } }]
+  const entries: Record<string, readonly [control: keyof typeof controls, change: Json]> = {
+    'verifier.kind': ['rows', { verifier: { kind: 'contains' } }],
+    'verifier.params': ['rows', { verifier: { kind: 'digest', params: { salt: 'x' } } }],
+    metrics: ['plain', { metrics: ['pass_rate'] }],
+    'metrics[].kind': ['plain', { metrics: [{ kind: 'tokens_per_task' }] }],
+    'metrics[].name': ['shouted', { metrics: [{ kind: 'macro_f1', name: 'own' }] }],
+    'metrics[].params': ['shouted', { metrics: [{ kind: 'macro_f1', params: { ignore_case: true } }] }],
+    num_samples: ['plain', { num_samples: 3 }],
+    max_tokens: ['plain', { max_tokens: 2 }],
+    temperature: ['plain', { temperature: 1 }],
+    limit: ['plain', { limit: 1 }],
+    run_every: ['plain', { run_every: 1 }],
+    path: ['plain', { path: 'data/test' }],
+    breakdown_keys: ['plain', { breakdown_keys: ['kind'] }],
+    'chat_template.system_prompt': ['echo', { chat_template: { system_prompt: 'Say it.' } }],
+    'chat_template.user_template': ['echo', { chat_template: { user_template: 'Say: {prompt}' } }],
+    'inference.kind': ['plain', { inference: { kind: 'echo' } }],
+    'inference.params': ['echo', { inference: { kind: 'echo', params: { after: '!' } } }],
+    engine: ['plain', { engine: 'harbor' }], // the agent of the run
+    'agent.kind': ['plain', { engine: 'harbor', agent: { kind: 'crowd' } }],
+    'agent.params': ['crowd', { agent: { kind: 'crowd', params: { word: 'w' } } }],
+    n_concurrent: ['crowd', { n_concurrent: 1 }],
+    data: ['plain', { path: undefined, data: { path: 'data/val/tasks.jsonl' } }],
+  }
+  const nameOf = (field: string) => field.replace('[]', '').replaceAll(/[._]/g, '-')
+
   it('is seen in what it scores, in one run (USE-330)', async () => {
-    const spec = (label: string, entry: Json) => ({ ...val, ...entry, name: benchmarkOf(label) })
-    const all = [val, ...Object.entries(entries).map(([field, entry]) => spec(field, entry))]
-    const told: Record<string, unknown[]> = {}
-    const { file } = project({ ...base, metadata: { benchmark: all } })
+    const changed = Object.entries(entries).map(([field, [control, change]]): Json => {
+      return { ...controls[control], ...change, name: nameOf(field) }
+    })
+    const all = [...Object.entries(controls).map(([name, entry]) => ({ ...entry, name })), ...changed]
+    const seen: Record<string, unknown[]> = {}
+    const { file } = project({
+      ...base,
+      run: { ...run, agent: { kind: 'crowd', params: { word: 'of the run' } } },
+      metadata: { benchmark: all.map((entry, i) => (i === 0 ? { ...entry, models } : entry)) },
+    })
     const result = await runExperiment(file, {
       onItem(_row, item) {
         if (item.type !== 'eval.finished') return
         const { benchmark, metrics, rewards, step, n_tasks } = item
-        told[benchmark] = [...(told[benchmark] ?? []), { metrics, rewards, step, n_tasks }]
+        seen[benchmark] = [...(seen[benchmark] ?? []), { metrics, rewards, step, n_tasks }]
       },
     })
     expect(result.status).toBe('completed')
-    const seen = Object.values(told).map((each) => JSON.stringify(each))
-    const silent = Object.keys(entries).filter((field) => {
-      const own = JSON.stringify(told[benchmarkOf(field)])
-      return seen.filter((each) => each === own).length > 1
+    expect(Object.keys(seen).sort()).toEqual(all.map(({ name }) => name).sort())
+    expect(seen.again).toEqual(seen.plain)
+    const silent = Object.entries(entries).filter(([field, [control]]) => {
+      return JSON.stringify(seen[nameOf(field)]) === JSON.stringify(seen[control])
     })
-    for (const field of Object.keys(entries)) prove(`metadata.benchmark[].${field}`)
-    // These do not change the scores of the run: what they do is proven below.
-    expect(silent).toEqual(['split', 'models', 'leaks'])
+    expect(silent).toEqual([])
     expect(result.baselines?.map(({ model }) => model)).toEqual(['mock:echo', 'word-model'])
-    prove(...['kind', 'name', 'params'].map((each) => `metadata.benchmark[].models[].${each}`))
+    const others = ['name', 'models', ...['kind', 'name', 'params'].map((each) => `models[].${each}`)]
+    for (const field of [...Object.keys(entries), ...others]) prove(`metadata.benchmark[].${field}`)
   })
 })
 
@@ -502,7 +523,7 @@ describe('a field that changes what is done or written', slow, () => {
   }
   it.each(Object.entries(written))('%s (USE-330)', async (field, [spec, isSeen]) => {
     const list = field === 'callbacks' ? 'callbacks[]' : field
-    prove(field, `${list}.kind`, `${list}.params`)
+    prove(field, ...(/store|callbacks/.test(field) ? [`${list}.kind`, `${list}.params`] : []))
     const done = await ran(spec)
     expect(
       isSeen(done),
@@ -510,34 +531,36 @@ describe('a field that changes what is done or written', slow, () => {
     ).toBe(true)
   })
 
-  const claims: Record<string, Json> = {
+  const changedClaims: Record<string, Json> = {
     direction: { direction: 'min' },
     treatment: { treatment: 'base_model' },
     baseline: { baseline: 'base_model' },
     metric: { metric: 'val.pass_rate' },
-    confidence: { confidence: 0.5 },
-  }
-  const evidenceFor = async (claim: Json) => {
-    const { refused, result } = await ran(claimed(claim))
-    return { refused, found: { ...result?.claim, verdict: result?.conclusion?.verdict, min_effect: 0, confidence: 0 } }
+    min_effect: { min_effect: 0.5 },
   }
   it('of a claim (USE-330)', async () => {
-    const usual = await evidenceFor({})
-    expect(usual.found.verdict).toBeDefined()
-    for (const [field, change] of Object.entries(claims)) {
-      expect(await evidenceFor(change), field).not.toEqual(usual)
+    const { dir, file } = project(scored)
+    const usual = { treatment: 'high', baseline: 'low' }
+    // The runs are the same: they are trained once.
+    const evidence = async (judged: Json) => {
+      const metadata = {
+        success_metric: 'val.mean_reward',
+        benchmark: [{ ...val, metrics: ['mean_reward', 'pass_rate'] }],
+        ...judged,
+      }
+      writeFileSync(join(dir, 'experiment.yaml'), stringify({ ...twoArms, metadata }))
+      return await runExperiment(file)
+    }
+    const written = Object.values(changedClaims).map((change) => ({ ...usual, ...change }))
+    const { claims } = await evidence({ claims: [usual, ...written] })
+    const [first, ...others] = (claims ?? []).map((each) => JSON.stringify(each))
+    expect(others).toHaveLength(written.length)
+    expect(others.filter((each) => each === first)).toEqual([])
+    const one = await evidence({ claim: usual })
+    const half = await evidence({ claim: { ...usual, confidence: 0.5 } })
+    expect(half.claim?.overall).not.toEqual(one.claim?.overall)
+    for (const field of [...Object.keys(changedClaims), 'confidence'])
       prove(`metadata.claim.${field}`, `metadata.claims[].${field}`)
-    }
-  })
-
-  it('min_effect of a claim (USE-330)', async () => {
-    prove('metadata.claim.min_effect', 'metadata.claims[].min_effect')
-    const verdict = async (min_effect: number) => {
-      const { metadata } = twoByTwo
-      const { result } = await ran({ ...twoByTwo, metadata: { ...metadata, claim: { ...metadata.claim, min_effect } } })
-      return result?.conclusion?.verdict
-    }
-    expect([await verdict(0), await verdict(1)]).toEqual(['supported', 'inconclusive'])
   })
 
   it('leaks (USE-330)', async () => {
@@ -567,7 +590,10 @@ describe('a field that changes what is done or written', slow, () => {
       budget: { tokens: 1 },
       run: { ...run, algorithm: { ...sft, params: { ...sft.params, max_steps: 200 } } },
     },
-    'budget.wall': { budget: { wall: 0.001 } },
+    'budget.wall': {
+      budget: { wall: 0.001 },
+      run: { ...run, algorithm: { ...sft, params: { ...sft.params, max_steps: 1_000_000 } } },
+    },
     'budget.usd': { budget: { usd: 0.000001 }, run: { ...run, backend: { kind: 'tinker' } } },
     'budget.gpu_seconds': { budget: { gpu_seconds: 0.000001 } },
     'compute.kind': { compute: { kind: 'slurm' } },
@@ -580,6 +606,75 @@ describe('a field that changes what is done or written', slow, () => {
     prove(field)
     const { refused, result } = await ran({ ...base, ...change })
     expect(refused ?? result?.status).not.toBe('completed')
+  })
+})
+
+describe('a plugin of a project', slow, () => {
+  // Each leaves its type in a file as soon as it does its work.
+  const working = (file: string) => `import { appendFileSync, createReadStream, readFileSync } from 'node:fs'
+    import { mockBackend } from 'evsys'
+    import * as host from 'evsys/plugin'
+    const { sft, z } = host
+    const at = (type, params = z.strictObject({})) => ({ kind: 'own_' + type, summary: 'Leaves its type.', params })
+    const works = (type) => appendFileSync(${JSON.stringify(file)}, type + '\\n')
+    const words = (text) => Int32Array.from(Buffer.from(text))
+    export default [
+      host.defineAlgorithm({ ...at('algorithm', sft.params), rowFormat: sft.rowFormat,
+        buildBatch(context) { works('algorithm'); return sft.buildBatch(context) } }),
+      host.defineBackend({ ...at('backend', mockBackend.params),
+        open(context) { works('backend'); return mockBackend.open(context) } }),
+      host.defineTransform({ ...at('transform'), async *run(rows) { works('transform'); yield* rows } }),
+      host.defineDataSource({ ...at('data_source'), async *rows() {
+        works('data_source'); yield { place: 'x', row: { messages: [{ role: 'user', content: 'a' }, { role: 'assistant', content: 'b' }] } } } }),
+      host.defineDataStore({ ...at('data_store'), open: async () => ({
+        read(path) { works('data_store'); return createReadStream(path.includes('/') ? path : 'data/' + path) },
+        exists: async () => true, async write() {}, async *list() {}, async [Symbol.asyncDispose]() {} }) }),
+      host.defineLogStore({ ...at('log_store'), open: async () => ({ async metrics() { works('log_store') },
+        async hyperparams() {}, async artifact() {}, async [Symbol.asyncDispose]() {} }) }),
+      host.defineMetric({ ...at('metric'), compute() { works('metric'); return 0.5 } }),
+      host.defineVerifier({ ...at('verifier'), verify() { works('verifier'); return { reward: 1 } } }),
+      host.defineInferenceClient({ ...at('inference_client'), open: async () => ({ async generate() {
+        works('inference_client')
+        return { text: 'a', stopReason: 'stop', usage: { promptTokens: 1, completionTokens: 1, latencyS: 0 } } } }) }),
+      host.defineCallback({ ...at('callback'), open: async () => ({ onTrainEnd() { works('callback') } }) }),
+      host.defineAgent({ ...at('agent'), async run() { works('agent'); return { output: 'a' } } }),
+      host.defineRenderer({ ...at('renderer'), open: async () => ({ stop: [10],
+        conversation() { works('renderer')
+          return { tokens: words('ab'), message: Int32Array.of(0, 1), produced: Uint8Array.of(0, 1) } },
+        prompt: () => words('a'), parse: () => ({ message: { role: 'assistant', content: 'b' }, complete: true }) }) }),
+    ]
+  `
+  // What an experiment file names besides: refused above, or attempted in task folders, or of research tasks.
+  const elsewhere = ['deployer', 'provider', 'trace_source', 'environment', 'proposer', 'strategy', 'keep_rule']
+
+  it('does its work, whatever its type (USE-330)', async () => {
+    const dir = folder()
+    const rows = { ...val, path: undefined, data: { path: 'rows.jsonl', store: { kind: 'own_data_store' } } }
+    const spec: Json = {
+      name: 'small',
+      run: {
+        data: { source_kind: 'own_data_source', transforms: [{ kind: 'own_transform' }] },
+        model: { name: 'mock', renderer_name: 'own_renderer' },
+        algorithm: { kind: 'own_algorithm', params: { max_steps: 1 } },
+        backend: { kind: 'own_backend' },
+      },
+      log_store: { kind: 'own_log_store' },
+      callbacks: [{ kind: 'own_callback' }],
+      metadata: {
+        benchmark: [
+          { ...rows, name: 'rows', verifier: { kind: 'own_verifier' }, metrics: ['own_metric'] },
+          { ...rows, name: 'client', verifier: { kind: 'own_verifier' }, inference: { kind: 'own_inference_client' } },
+          { ...rows, name: 'agent', verifier: { kind: 'own_verifier' }, agent: { kind: 'own_agent' } },
+        ],
+      },
+    }
+    const used = join(dir, 'used.txt')
+    const file = experimentProject(dir, spec, { 'working.ts': working(used) })
+    writeFileSync(join(dir, 'data/rows.jsonl'), '{"instruction":"q","expected":"a"}\n')
+    const result = await runExperiment(file)
+    expect(result.status, JSON.stringify(result.runs)).toBe('completed')
+    const types = new Set([...readFileSync(used, 'utf8').trim().split('\n'), ...elsewhere])
+    expect([...types].sort()).toEqual([...PluginType.options].sort())
   })
 })
 

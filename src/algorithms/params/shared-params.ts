@@ -77,7 +77,6 @@ export const sharedParams = {
   renderer_name: pluginReference('renderer', nonEmpty)
     .optional()
     .describe('Chat renderer; wins over model.renderer_name.'),
-  enable_thinking: z.boolean().optional().describe('Passed to the model’s chat template.'),
   save_every: wholeNumber.default(0).describe('Checkpoint after every N steps; 0: at save_at_fractions.'),
   save_at_fractions: z
     .array(positive.max(1))

@@ -126,6 +126,22 @@ describe('cached rows', () => {
     expect(entriesOf(cacheDir)).toEqual([])
   })
 
+  it('of a source that yields them without their place are an error of it (USE-311)', async () => {
+    const bare = defineDataSource({
+      kind: 'bare',
+      summary: 'Yields the row alone.',
+      params: z.strictObject({}),
+      async *rows() {
+        yield { messages: [] } as never // as a plugin in JavaScript may
+      },
+    })
+    const opened = await project().open({ source_kind: 'bare' }, { plugins: [bare] })
+    await expect(collect(opened.rows())).rejects.toMatchObject({
+      code: 'PLUGIN_FAILED',
+      message: 'data source "bare": what it yields is no { row, place }',
+    })
+  })
+
   it('are not used when the entry is short, and removed when it was altered (DATA-2)', async () => {
     const { open, cacheDir } = project()
     const { key = '' } = await open()

@@ -1,7 +1,14 @@
 // The typed rows of a data block as a stream, with their places, and an account of what was read and what each transform left.
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { AnyPlugin, DataConfig, PlacedRow, Row, RowFormat, RowOf, SourceContext } from '../../contracts/index.ts'
-import { type EquippedPlugin, equipPlugin, hashOf, type PluginServices } from '../../kernel/index.ts'
+import {
+  type EquippedPlugin,
+  EvsysError,
+  equipPlugin,
+  hashOf,
+  isMapping,
+  type PluginServices,
+} from '../../kernel/index.ts'
 import { placeOf, withPlace } from '../rows/raw-row.ts'
 import { parseRows, runTransform } from '../rows/row-stream.ts'
 
@@ -34,7 +41,7 @@ export async function* typedRows<F extends RowFormat>(
       counts[at] = (counts[at] ?? 0) + 1
     }
   }
-  let stream = placed(source.plugin.rows({ ...source.context, ...sourceContext }), account.before, count(0))
+  let stream = placed(source, sourceContext, account.before, count(0))
   for (const [index, { equipped }] of steps.entries()) {
     const step = { transform: equipped.plugin, context: equipped.context }
     stream = runTransform(step, stream, count(index + 1))
@@ -53,11 +60,17 @@ export async function* typedRows<F extends RowFormat>(
 }
 
 async function* placed(
-  source: AsyncIterable<{ row: Row; place: string }>,
+  { plugin, context }: RowPlan['source'],
+  sourceContext: RowPlan['sourceContext'],
   first: PlacedRow[],
   onRow: () => void,
 ): AsyncGenerator<Row, void, undefined> {
-  for await (const { row, place } of source) {
+  for await (const { row, place } of plugin.rows({ ...context, ...sourceContext })) {
+    if (!isMapping(row) || typeof place !== 'string') {
+      throw new EvsysError('PLUGIN_FAILED', `data source "${plugin.kind}": what it yields is no { row, place }`, {
+        fix: 'yield each row together with where it stands, as in { row, place: "rows.jsonl:7" }.',
+      })
+    }
     onRow()
     if (first.length < previewed) first.push({ place, row: shortRow(row) })
     yield withPlace(row, place)

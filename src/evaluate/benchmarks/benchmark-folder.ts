@@ -107,10 +107,17 @@ function plainValue(document: { toJS(options: { maxAliasCount: number }): unknow
 export async function taskFoldersOf({
   path,
   limit,
-}: Pick<Benchmark, 'path' | 'limit'>): Promise<readonly LoadedTask[] | undefined> {
+  engine,
+  name,
+}: Pick<Benchmark, 'path' | 'limit' | 'engine' | 'name'>): Promise<readonly LoadedTask[] | undefined> {
   if (path === undefined || (await stat(join(path, 'tasks.jsonl')).catch(() => undefined))) return undefined
   const { holdsTaskFolders, loadTaskRows } = await import('../../rollout/index.ts') // with agents and environments
   if (!(await holdsTaskFolders(path))) return undefined
+  if (engine !== 'harbor') {
+    throw new EvsysError('CONFIG_INVALID', `the tasks of ${name} are folders, which one completion cannot attempt`, {
+      fix: 'leave `engine` out of the benchmark.',
+    })
+  }
   return (await loadTaskRows(path)).map(({ task }) => task).slice(0, limit)
 }
 

@@ -149,6 +149,7 @@ export class SealedBenchmarks implements AsyncDisposable {
       ...asked,
       tasks_file,
       agent: benchmark.agent,
+      one_completion: benchmark.engine === 'harbor' ? undefined : true,
       inference: benchmark.inference,
       in_folders: folders === undefined ? undefined : true,
     }

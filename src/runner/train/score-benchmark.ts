@@ -72,7 +72,7 @@ function wholeFailure(predictions: readonly Prediction[]): ErrorRecord | undefin
 
 async function answerAndScore(scope: RunScope, benchmark: SealedBenchmark, weights: Weights, step: number | undefined) {
   const { assignment, services, model, renderer } = scope
-  const agent = benchmark.agent ?? agentOf(assignment.config)
+  const agent = benchmark.one_completion === true ? undefined : (benchmark.agent ?? agentOf(assignment.config))
   const asked = {
     benchmark: scope.systemPrompt === undefined ? benchmark : prompted(benchmark, scope.systemPrompt),
     tasks: await readSealedTasks(benchmark.tasks_file),

@@ -14,6 +14,7 @@ import {
 } from '../../config/index.ts'
 import { ExperimentFile, type Notice, type Plan, TaskFile, type ValidateReport } from '../../contracts/index.ts'
 import { type Catalog, EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
+import { absentParts } from '../../lab/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { readStdin } from '../context/read-stdin.ts'
 import { planText, taskText } from '../output/plan-text.ts'
@@ -79,12 +80,16 @@ async function draftProblems(context: CommandContext, draft: ExperimentDraft): P
 async function withDeepCheck<T>(
   context: CommandContext,
   draft: ExperimentDraft,
-  use: (catalog: Catalog, options: DeepOptions) => Promise<T>,
+  use: (catalog: Catalog, options: DeepOptions, projectDir: string) => Promise<T>,
 ): Promise<T> {
   const { requireProject, withCatalog } = await import('../context/project.ts')
   const projectDir = context.project === undefined ? draft.project : await requireProject(context)
   return await withCatalog(context, { projectDir, plugins: pluginReferences(draft) }, async (catalog) =>
-    use(catalog, { signal: context.signal, secrets: await readSecretSource({ projectDir, env: context.env }) }),
+    use(
+      catalog,
+      { signal: context.signal, secrets: await readSecretSource({ projectDir, env: context.env }) },
+      projectDir,
+    ),
   )
 }
 
@@ -92,10 +97,11 @@ async function checkDeeply(
   context: CommandContext,
   loaded: LoadedExperiment,
 ): Promise<{ plan: Plan; notices: Notice[] }> {
-  return await withDeepCheck(context, loaded, async (catalog, options) => {
+  return await withDeepCheck(context, loaded, async (catalog, options, projectDir) => {
     const checked = await checkDeep(loaded, catalog, options)
     // Plugins first: a kind is unknown because its file is broken more often than the other way round.
-    const problems: Problem[] = [...catalog.problems, ...checked.problems]
+    const absent = await absentParts(checked.plan, projectDir)
+    const problems: Problem[] = [...catalog.problems, ...checked.problems, ...absent]
     if (problems.length > 0) throw EvsysError.many(problems)
     return { plan: checked.plan, notices: [...checked.plan.notices, ...catalog.notices, ...checked.notices] }
   })

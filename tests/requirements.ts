@@ -976,6 +976,7 @@ export const requirements = {
   'USE-313':
     '`validate --deep` and `run` refuse a base model that is not on the machine before anything starts, with its fix',
   'USE-314': 'pages show no function that users cannot import',
+  'USE-315': 'a guide goes from a CSV of tickets to a served model and to the next month, and its commands are run',
   'USE-330':
     'every field of an experiment file changes the plan, the training, the scores or what is written, or is refused',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',

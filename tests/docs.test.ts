@@ -81,6 +81,32 @@ describe('what the pages show', () => {
     expect(codeBlocks(read('README.md'), 'yaml')[0]?.trimEnd().split('\n')).toHaveLength(10)
   })
 
+  it('call only functions that users can import (USE-314)', () => {
+    const namesIn = (file: string) =>
+      [...read(file).matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
+        list.split(',').flatMap(
+          (entry) =>
+            entry
+              .trim()
+              .split(/\s+as\s+/)
+              .at(-1) ?? [],
+        ),
+      )
+    const rooms = readdirSync(join(root, 'src')).filter((name) => existsSync(join(root, 'src', name, 'index.ts')))
+    const entries = ['src/index.ts', 'src/plugin.ts', 'src/testing.ts', 'src/tinker/index.ts', 'src/testing/index.ts']
+    const open = new Set(entries.flatMap(namesIn))
+    const closed = new Set(rooms.flatMap((room) => namesIn(`src/${room}/index.ts`)).filter((name) => !open.has(name)))
+    expect(closed.size).toBeGreaterThan(50)
+    const blocked = pages.flatMap((page) =>
+      codeBlocks(read(page), 'ts').flatMap((block) => {
+        const own = new Set([...block.matchAll(/(?:const|function) (\w+)/g)].map(([, name = '']) => name))
+        const called = [...block.matchAll(/(?<![.\w])(\w+)\(/g)].map(([, name = '']) => name)
+        return called.filter((name) => closed.has(name) && !own.has(name)).map((name) => `${page}: ${name}`)
+      }),
+    )
+    expect(blocked).toEqual([])
+  })
+
   it('docs/guides/write-a-plugin.md: its plugin works in its experiment (KER-3, CFG-14)', async () => {
     const guide = read('docs/guides/write-a-plugin.md')
     const [plugin = ''] = codeBlocks(guide, 'ts')

@@ -1,4 +1,4 @@
-// The code that docs/guides/inference-clients.md shows; a test runs it and compares the page with this file.
+// One question to a client, with a cassette and its usage counted.
 import type { PluginServices } from '../src/kernel/index.ts'
 import { meterUsage, openInferenceClient } from '../src/models/index.ts'
 

@@ -997,6 +997,11 @@ export const requirements = {
   'USE-310':
     'a benchmark whose engine takes one completion is answered without the agent of the run, and has none of its own',
   'USE-311': 'what a data source yields in another form than { row, place } is an error that names the source',
+  'USE-312': 'a CSV or Parquet file is read as what its name says, without `source_kind`',
+  'USE-313':
+    '`validate --deep` and `run` refuse a base model that is not on the machine before anything starts, with its fix',
+  'USE-314': 'pages show no function that users cannot import',
+  'USE-315': 'a guide goes from a CSV of tickets to a served model and to the next month, and its commands are run',
   'USE-330':
     'every field of an experiment file changes the plan, the training, the scores or what is written, or is refused',
   'USE-85': 'temporary folders are deleted by the process that made them, and those of a killed one by the next start',

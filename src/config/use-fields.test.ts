@@ -196,6 +196,25 @@ describe('the engine of a benchmark', () => {
   })
 })
 
+describe('a data block', () => {
+  it('is read by the source that the name of its file says, unless one is named (USE-312)', async () => {
+    const kinds = async (data: string) => {
+      const text = `name: e
+data: ${data}
+model: { name: mock }
+algorithm: { kind: sft }
+metadata: { benchmark: [{ name: val, data: ${data} }] }
+`
+      const { runs, experiment } = await planOf(text)
+      return [runs[0]?.config.data.source_kind, experiment.metadata.benchmark[0]?.data?.source_kind]
+    }
+    expect(await kinds('{ path: tickets.csv }')).toEqual(['csv', 'csv'])
+    expect(await kinds('{ path: TICKETS.Parquet }')).toEqual(['parquet', 'parquet'])
+    expect(await kinds('{ path: tickets.json }')).toEqual(['jsonl', 'jsonl'])
+    expect(await kinds('{ path: tickets.csv, source_kind: acme/mine }')).toEqual(['acme/mine', 'acme/mine'])
+  })
+})
+
 describe('a data store', () => {
   it('is the store of every block that reads a path, runs and benchmarks alike (USE-68)', async () => {
     const text = `name: e

@@ -8,7 +8,7 @@ export const Seed = Count.max(4_294_967_295)
 export const DataConfig = z
   .strictObject({
     source_kind: Kind.default('jsonl').describe(
-      'Data source: jsonl, json, csv, parquet, folder, harbor, hf_dataset, in_memory, none or a plugin. Ignored when dataset_id or dataset_name is set.',
+      'Data source: jsonl, json, csv, parquet, folder, harbor, hf_dataset, in_memory, none or a plugin; absent: csv or parquet where `path` ends so. Ignored when dataset_id or dataset_name is set.',
     ),
     dataset_id: Text.optional().describe(
       'Stored dataset by the id that `evsys dataset list` shows. Wins over everything else.',

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { main } from '../../src/cli/main.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runMain } from './run-main.ts'
+import { serving } from './serving.ts'
 
 const folder = temporaryFolders()
 
@@ -71,36 +71,6 @@ describe('evsys serve', { timeout: 240_000 }, () => {
   })
 })
 
-async function serving(cwd: string, ...words: string[]) {
-  const interruption = new AbortController()
-  let printed = ''
-  let complaints = ''
-  const { promise, resolve } = withResolvers<string>()
-  const ended = main(['serve', '--port', '0', ...words], {
-    stdout: {
-      write(text) {
-        printed += text
-        resolve(text)
-      },
-    },
-    stderr: {
-      write(text) {
-        complaints += text
-      },
-    },
-    stdin: (async function* () {})(),
-    cwd,
-    env: {},
-    signal: interruption.signal,
-  })
-  const said = await Promise.race([promise, ended.then((code) => `ended with ${code}: ${complaints}`)])
-  const end = () => {
-    interruption.abort()
-    return ended
-  }
-  return { said, url: /http:[^\s,]+/.exec(said)?.[0], end, printed: () => printed }
-}
-
 function writeExperiment(cwd: string): void {
   const rows = Array.from({ length: 4 }, (_, index) => ({ prompt: `a${index}`, completion: 'b' }))
   writeFileSync(join(cwd, 'rows.jsonl'), rows.map((row) => JSON.stringify(row)).join('\n'))
@@ -119,12 +89,4 @@ run:
   backend: { kind: local }
 `,
   )
-}
-
-function withResolvers<T>() {
-  let resolve: (value: T) => void = () => {}
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ErrorReport, ValidateReport } from '../../src/contracts/index.ts'
@@ -86,6 +86,23 @@ describe('validate', () => {
     const { code, stdout, stderr } = await runMain(['validate', 'broken.yaml'], { cwd })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     await expect(stderr).toMatchFileSnapshot('golden/validate-broken.txt')
+  })
+
+  it('refuses with --deep a model that is not here, as run does before it starts, with what fetches it (USE-313)', async () => {
+    const cwd = folderWith({
+      'small.yaml': small.replace('name: mock', 'name: Qwen/Qwen3-0.6B').replace('kind: mock', 'kind: local'),
+    })
+    const env = { HF_HOME: join(cwd, 'hub') }
+    for (const args of [
+      ['validate', 'small.yaml', '--deep'],
+      ['run', 'small.yaml'],
+    ]) {
+      const { code, stderr } = await runMain(args, { cwd, env })
+      expect(code).toBe(2)
+      expect(stderr).toContain('MODEL_MISSING')
+      expect(stderr).toContain('fix: fetch it once with `hf download Qwen/Qwen3-0.6B`')
+    }
+    expect(existsSync(join(cwd, '.evsys/runs'))).toBe(false)
   })
 
   it('prints the same problems as one document under --json (CLI-2, ERR-1)', async () => {

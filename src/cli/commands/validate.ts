@@ -21,6 +21,7 @@ import {
   type ValidateReport,
 } from '../../contracts/index.ts'
 import { type Catalog, EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
+import { absentParts } from '../../lab/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { readStdin } from '../context/read-stdin.ts'
 import { planText, taskText } from '../output/plan-text.ts'
@@ -107,7 +108,8 @@ async function checkDeeply(
   return await withDeepCheck(context, loaded, async (catalog, options, projectDir) => {
     const checked = await checkDeep(loaded, catalog, options)
     // Plugins first: a kind is unknown because its file is broken more often than the other way round.
-    const problems: Problem[] = [...catalog.problems, ...checked.problems]
+    const absent = await absentParts(checked.plan, projectDir)
+    const problems: Problem[] = [...catalog.problems, ...checked.problems, ...absent]
     if (problems.length > 0) throw EvsysError.many(problems)
     const { loadLab } = await import('../../lab/index.ts')
     const { checkData } = await loadLab()

@@ -101,7 +101,10 @@ function plainLines(progress: ProgressState, run: RunRow, item: Item, loss: numb
   }
   if (item.type === 'eval.finished') {
     const at = item.step === undefined ? 'after training' : `step ${item.step + 1}`
-    const scores = Object.entries(item.metrics).map(([name, value]) => `${item.benchmark}.${name} ${numberText(value)}`)
+    const all = Object.entries(item.metrics)
+    const whole = all.filter(([name]) => !name.includes('/')) // numbers of each class are for reports
+    const shown = whole.length === 0 ? all : whole
+    const scores = shown.map(([name, value]) => `${item.benchmark}.${name} ${numberText(value)}`)
     const parts = [...scores, ...(loss === undefined ? [] : [`loss ${numberText(loss)}`])]
     return [`${run.name}: ${at}: ${item.error === undefined ? parts.join(', ') : `no score: ${item.error.message}`}`]
   }

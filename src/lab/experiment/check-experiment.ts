@@ -27,7 +27,7 @@ import {
   readSecretSource,
   type SecretSource,
 } from '../../kernel/index.ts'
-import { clientAddresses, clientSecrets, modelClient, namedModel } from '../../models/index.ts'
+import { clientAddresses, clientSecrets, modelClient, namedModel, resolveModelFolder } from '../../models/index.ts'
 import { builtinServices } from '../trials/builtin-services.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
@@ -58,8 +58,8 @@ export async function checkExperiment(
 ): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
   const checked = await checkDeep(loaded, catalog, { signal })
-  const stored = await storedProblems(checked.plan, projectDir)
-  const problems = [...catalog.problems, ...checked.problems, ...(await unknownModels(checked.plan)), ...stored]
+  const absent = await absentParts(checked.plan, projectDir)
+  const problems = [...catalog.problems, ...checked.problems, ...absent]
   if (problems.length > 0) throw EvsysError.many(problems)
   const secretSource = await readSecretSource({ projectDir })
   const plan = await resolveBenchmarks(checked.plan, projectDir)
@@ -86,6 +86,28 @@ export async function checkExperiment(
     secrets: new Map(checked.plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)])),
     trainingData: trainingDataOf(checked.plan, catalog),
   }
+}
+
+/** What a valid plan names and this machine does not have: models and stored datasets. */
+export async function absentParts(plan: Plan, projectDir: string): Promise<Problem[]> {
+  const found = [unknownModels(plan), missingModels(plan, projectDir), storedProblems(plan, projectDir)]
+  return (await Promise.all(found)).flat()
+}
+
+// A base model that is not on this machine: no run would begin.
+async function missingModels({ runs }: Plan, projectDir: string): Promise<Problem[]> {
+  const trained = runs.flatMap(({ config: { backend, model } }) =>
+    backend.kind === 'local' && backend.params.engine !== 'mock' ? [model.name] : [],
+  )
+  const found = [...new Set(trained)].map(async (name) => {
+    try {
+      await resolveModelFolder(name, { project: projectDir })
+      return []
+    } catch (error) {
+      return problemsOf(error)
+    }
+  })
+  return (await Promise.all(found)).flat()
 }
 
 // Stored datasets are there and hold what was stored: found out here, not by every run for itself.

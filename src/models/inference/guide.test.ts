@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { clientServices } from '../../../tests/client-services.ts'
 import { startFakeProvider } from '../../../tests/fake-provider.ts'
 import { askOnce } from '../../../tests/inference-guide.ts'
-import { codeBlocks } from '../../../tests/readme.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { inferenceClients } from '../plugins.ts'
 
@@ -12,12 +11,6 @@ const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.m
 const guide = read('docs/guides/inference-clients.md')
 
 describe('the guide to clients', () => {
-  it('shows code that is compiled and run (INF-1)', () => {
-    const code = read('tests/inference-guide.ts').replace(/^ {2}/gm, '')
-    const [block = ''] = codeBlocks(guide, 'ts')
-    expect(code).toContain(block.trim())
-  })
-
   it('answers, and the second time from the cassette (INF-1)', async () => {
     const provider = await startFakeProvider()
     const services = clientServices({ ANTHROPIC_API_KEY: 'a-secret-key' })

@@ -27,7 +27,7 @@ import {
   readSecretSource,
   type SecretSource,
 } from '../../kernel/index.ts'
-import { clientAddresses, clientSecrets, modelClient, namedModel } from '../../models/index.ts'
+import { clientAddresses, clientSecrets, modelClient, namedModel, resolveModelFolder } from '../../models/index.ts'
 import { builtinServices } from '../trials/builtin-services.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
@@ -50,18 +50,28 @@ export interface CheckedExperiment {
   readonly trainingData: readonly TrainingData[]
 }
 
+interface CheckOptions {
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly seal: BenchmarkSeal
+  /** Absent: the environment and the project's `.env`. */
+  readonly secretSource?: SecretSource | undefined
+  readonly signal: AbortSignal
+}
+
 /** Throws all that is wrong at once; what comes back may start. */
 export async function checkExperiment(
   loaded: LoadedExperiment,
   catalog: Catalog,
-  options: { projectDir: string; plugins: readonly PluginReference[]; seal: BenchmarkSeal; signal: AbortSignal },
+  options: CheckOptions,
 ): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
-  const checked = await checkDeep(loaded, catalog, { signal })
+  const secretSource = options.secretSource ?? (await readSecretSource({ projectDir }))
+  const checked = await checkDeep(loaded, catalog, { signal, secrets: secretSource })
   const stored = await storedProblems(checked.plan, projectDir)
-  const problems = [...catalog.problems, ...checked.problems, ...(await unknownModels(checked.plan)), ...stored]
+  const models = [...(await unknownModels(checked.plan)), ...(await missingModels(checked.plan, catalog, projectDir))]
+  const problems = [...catalog.problems, ...checked.problems, ...models, ...stored]
   if (problems.length > 0) throw EvsysError.many(problems)
-  const secretSource = await readSecretSource({ projectDir })
   const plan = await resolveBenchmarks(checked.plan, projectDir)
   checkForecast(plan)
   const agents = plan.experiment.metadata.benchmark.flatMap(({ agent }) => agent ?? [])
@@ -125,6 +135,18 @@ async function unknownModels({ experiment }: Plan): Promise<Problem[]> {
         }
       })
   })
+}
+
+// The files of models that are trained on this machine.
+async function missingModels({ runs }: Plan, catalog: Pick<Catalog, 'card'>, project: string): Promise<Problem[]> {
+  const isHere = ({ backend: { kind, params } }: RunConfig) =>
+    kind === 'local' && params.engine !== 'mock' && catalog.card('backend', kind)?.origin === 'built-in'
+  const names = new Set(runs.filter(({ config }) => isHere(config)).map(({ config }) => config.model.name))
+  const problems: Problem[] = []
+  for (const name of names) {
+    await resolveModelFolder(name, { project }).catch((error: unknown) => problems.push(...problemsOf(error)))
+  }
+  return problems
 }
 
 /** Models that are asked through a client, each once; `base_model` is scored by separate runs. */

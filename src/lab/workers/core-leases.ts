@@ -14,6 +14,7 @@ import { lstat, mkdir, open, readdir, unlink } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
+  announceWait,
   type Clock,
   EvsysError,
   fileError,
@@ -21,6 +22,7 @@ import {
   identify,
   ifPresent,
   isAlive,
+  longWaits,
   type ProcessIdentity,
   systemClock,
 } from '../../kernel/index.ts'
@@ -49,6 +51,8 @@ export async function acquireCores(
   const cores = Math.min(n, capacity)
   await openFolder(dir)
   const claim = await joinQueue(dir, cores)
+  const what = `${cores} ${cores === 1 ? 'core' : 'cores'} of this machine, which other evsys processes use`
+  using _waiting = announceWait((seconds) => longWaits.publish(`waiting for ${seconds} s for ${what}`))
   try {
     while (!(await isServed(dir, claim, capacity))) await clock.sleep(pollMs, signal)
     signal.throwIfAborted()

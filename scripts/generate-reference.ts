@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
 import { type AnyPlugin, DataConfig, ExperimentFile, PluginSpec, PluginType, TaskFile } from '../src/contracts/index.ts'
 import { allBuiltins } from '../src/research/index.ts'
+import { type Fault, faults } from '../tests/faults/fault-table.ts'
 import { type JsonSchema, renderPluginsPage, renderReferencePage } from './reference-page.ts'
 
 const folder = fileURLToPath(new URL('../docs/reference', import.meta.url))
@@ -70,6 +71,50 @@ function documentedPlugin(plugin: AnyPlugin) {
   return { kind: plugin.kind, summary: plugin.summary, schema: schemaOf(plugin.params), facts }
 }
 
+/** The page of what happens when something fails, from the table that its test makes happen. */
+export function faultsPage(): string {
+  const parts = [...new Set(faults.map(({ part }) => part))]
+  return `# When something fails
+
+What a command says when something that it depends on is absent, slow, dies or answers nonsense. Each row is made to happen by a test.
+Text and \`--json\` hold the same message and code; what a command waits for is printed on stderr within seconds, and again ever less often.
+The first Ctrl-C saves and ends it with exit code 130; a run that reports nothing for ten seconds more is ended, and \`--resume\` begins at
+its last checkpoint. The second Ctrl-C ends everything at once. \`--strict\` makes a run that did not complete exit code 1.
+[Errors](errors.md) explains the codes.
+
+${parts
+  .map((part) =>
+    faultSection(
+      part,
+      faults.filter((fault) => fault.part === part),
+    ),
+  )
+  .join('\n\n')}
+`
+}
+
+function faultSection(part: string, rows: readonly Fault[]): string {
+  const [first] = rows
+  const command = first?.command === 'eval' ? 'evsys eval MODEL --benchmark B' : 'evsys run FILE'
+  const cells = rows.map(({ fault, what, waits, ends }) => {
+    const waiting = waits === undefined ? '' : `\`${waits} ...\``
+    const kept = first?.command === 'eval' ? 'nothing' : 'what is finished is kept'
+    if (ends === 'on the first signal') return [fault, what, waiting, 'the first Ctrl-C ends it', '130', kept]
+    const code = ends.code === undefined ? '' : `[\`${ends.code}\`](errors.md): `
+    const run = { none: 'nothing', completed: 'the run has completed', failed: 'the run has failed' }[ends.run]
+    return [fault, what, waiting, `${code}\`... ${ends.says} ...\``, String(ends.exit), run]
+  })
+  const head = [part, 'what is wrong', 'while it waits', 'what it says at its end', 'exit code', 'in the record']
+  return `## ${part.charAt(0).toUpperCase()}${part.slice(1)}\n\n\`${command}\`\n\n${markdownTable([head, ...cells])}`
+}
+
+/** Cells of a column are of equal width, as the formatter writes them. */
+function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string {
+  const widths = head.map((_, i) => Math.max(3, ...[head, ...rows].map((cells) => cells[i]?.length ?? 0)))
+  const line = (cells: readonly string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
+}
+
 // What people write: defaults are optional.
 function schemaOf(schema: z.ZodType): JsonSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
@@ -78,6 +123,6 @@ function schemaOf(schema: z.ZodType): JsonSchema {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   mkdirSync(`${folder}/plugins`, { recursive: true })
-  const pages = { ...referencePages(), ...(await pluginPages()) }
+  const pages = { ...referencePages(), ...(await pluginPages()), 'faults.md': faultsPage() }
   for (const [name, text] of Object.entries(pages)) writeFileSync(`${folder}/${name}`, text)
 }

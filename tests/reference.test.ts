@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { pluginPages, referencePages } from '../scripts/generate-reference.ts'
+import { faultsPage, pluginPages, referencePages } from '../scripts/generate-reference.ts'
 import { renderReferencePage } from '../scripts/reference-page.ts'
 import { allBuiltins } from '../src/research/index.ts'
 
@@ -16,6 +16,12 @@ describe('docs/reference', () => {
     const links = [...text.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor)
     expect(links.length).toBeGreaterThan(0)
     expect(links.filter((anchor) => anchor === undefined || !headings.includes(anchor))).toEqual([])
+  })
+})
+
+describe('docs/reference/faults.md', () => {
+  it('is what `npm run docs` writes (USE-170)', () => {
+    expect(readFileSync(new URL('../docs/reference/faults.md', import.meta.url), 'utf8')).toBe(faultsPage())
   })
 })
 

@@ -1036,4 +1036,15 @@ export const requirements = {
   'USE-228':
     'the report, experiment.md and JSON hold all benchmarks and metrics, tables by class, wrong answers with their texts, curves and several claims; texts are escaped, bounded and without secrets',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
+  'USE-170':
+    'of everything that a command depends on, being absent, slow, dying or answering nonsense is said in text, JSON, exit code and record, and the first signal ends a wait',
+  'USE-171': 'an environment, params of an agent or a metric that no trial could use is refused before the first trial',
+  'USE-172': '`validate --deep` refuses what `run` refuses before its first step, with the same codes',
+  'USE-173': 'a command that writes nothing for five seconds says what it is at, whatever it waits for',
+  'USE-174': 'a run that was interrupted and reports nothing more is ended, and resumes at its last checkpoint',
+  'USE-175': 'a run that neither trains nor is scored on anything has failed',
+  'USE-176':
+    'an experiment whose every answer to the ranking benchmark could not be scored has failed and says why; its runs are kept to be scored again',
+  'USE-177':
+    'OPENAI_BASE_URL and ANTHROPIC_BASE_URL are honoured for clients that answer a benchmark and for proposers of research',
 } as const

@@ -4,20 +4,22 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type ExitCode, exitCodes } from './context/command-context.ts'
 import { packageVersion } from './context/package-version.ts'
 import type { CliIo } from './output/io.ts'
-import { createLiveSink } from './output/output.ts'
+import { createLiveSink, heardSink } from './output/output.ts'
 
 /** Runs one command line. Never throws: what goes wrong is printed, and the exit code says so. */
 export async function main(argv: readonly string[], outside: CliIo): Promise<ExitCode> {
-  const io = { ...outside, stderr: createLiveSink(outside.stderr) }
+  let onWrite = () => {}
+  const heard = (sink: CliIo['stderr']) => heardSink(sink, () => onWrite())
+  const io = { ...outside, stdout: heard(outside.stdout), stderr: createLiveSink(heard(outside.stderr)) }
   const options = argv.slice(0, argv.includes('--') ? argv.indexOf('--') : argv.length)
   const json = options.includes('--json')
   if (options.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     io.stdout.write(`${packageVersion()}\n`)
     return exitCodes.done
   }
-  const held = new Set<string>()
+  const held = new Map<string, string>()
   const sayInterrupted = () => {
-    const open = [...held].join(', ')
+    const open = [...held].map(([what, onEnd]) => `${what}${onEnd}`).join(', ')
     io.stderr.write(
       `interrupted: ${open === '' ? 'nothing was left open' : `closing ${open}; a second signal ends it at once`}\n`,
     )
@@ -27,7 +29,10 @@ export async function main(argv: readonly string[], outside: CliIo): Promise<Exi
   subscribe('evsys.wait', sayWait)
   try {
     const { runProgram } = await import('./program.ts')
-    const code = await runProgram(argv, { io, json, held })
+    const onWritten = (listener: () => void) => {
+      onWrite = listener
+    }
+    const code = await runProgram(argv, { io, json, held, onWritten })
     const hasPrinted = code === exitCodes.interrupted // a command that ends by interruption prints its document
     return io.signal.aborted && !hasPrinted ? await interrupted(io, json) : code
   } catch (error) {

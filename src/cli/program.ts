@@ -8,7 +8,7 @@ import { EvsysCommand } from './evsys-command.ts'
 import { addDataCommands, addScoringCommands, addServingCommands } from './model-commands.ts'
 import { colorsFor, plainColors } from './output/colors.ts'
 import type { CliIo } from './output/io.ts'
-import { createOutput, type LiveSink } from './output/output.ts'
+import { createOutput, type LiveSink, type Silence, watchSilence } from './output/output.ts'
 import { addRecordCommands } from './record-commands.ts'
 import { addResearchCommands, addTaskCommands } from './research-commands.ts'
 import { addStartCommands } from './start-commands.ts'
@@ -16,26 +16,33 @@ import { addStartCommands } from './start-commands.ts'
 type ProgramOptions = {
   readonly io: CliIo & { readonly stderr: LiveSink }
   readonly json: boolean
-  /** What an interruption has to close, in words; commands add to it while they hold something. */
-  readonly held: Set<string>
+  /** What the command is at, in words, and what an interruption adds to them; commands add to it while they hold something. */
+  readonly held: Map<string, string>
+  /** Hears of everything that is written. */
+  readonly onWritten: (listener: () => void) => void
 }
 
 /** Parses a command line and runs its command. */
-export async function runProgram(argv: readonly string[], { io, json, held }: ProgramOptions): Promise<ExitCode> {
+export async function runProgram(
+  argv: readonly string[],
+  { io, json, held, onWritten }: ProgramOptions,
+): Promise<ExitCode> {
   let code: ExitCode = exitCodes.done
   let help = ''
   const run: Run = async (body) => {
     const { quiet, project } = program.opts<{ quiet?: true | undefined; project?: string | undefined }>()
+    using silence = quiet === true ? undefined : await openSilence(io.stderr, held)
+    onWritten(() => silence?.restart())
     code = await body({
-      output: createOutput(io, { json, quiet: quiet === true }),
+      output: createOutput(io, { json, quiet: quiet === true, onResult: () => silence?.[Symbol.dispose]() }),
       live: io.stderr,
       cwd: io.cwd,
       env: io.env,
       stdin: io.stdin,
       signal: io.signal,
       project: project === undefined ? undefined : resolve(io.cwd, project),
-      async holding(what, work) {
-        held.add(what)
+      async holding(what, work, { onEnd = '' } = {}) {
+        held.set(what, onEnd)
         try {
           return await work()
         } finally {
@@ -62,6 +69,12 @@ export async function runProgram(argv: readonly string[], { io, json, held }: Pr
   }
   const { usageError } = await import('./context/usage-error.ts')
   throw usageError(error, command)
+}
+
+// Here and not above: the compiler leaves the extension of an import as it is beside a `using`, and `--help` needs no kernel.
+async function openSilence(live: LiveSink, held: ReadonlyMap<string, string>): Promise<Silence> {
+  const { announceWait } = await import('../kernel/index.ts')
+  return watchSilence(announceWait, live, () => [...held.keys()].at(-1))
 }
 
 /** Why the parser stopped, and at which command. */

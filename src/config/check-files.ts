@@ -3,7 +3,7 @@
 
 import { Buffer } from 'node:buffer'
 import { constants, open, stat } from 'node:fs/promises'
-import { isAbsolute } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import type { Row } from '../contracts/index.ts'
 import { fileError, isMapping } from '../kernel/index.ts'
 import { type LocatedMap, type LocatedNode, nodeAt, textOf } from './located.ts'
@@ -51,11 +51,19 @@ export async function checkOutput(root: LocatedMap, context: FileContext): Promi
   const node = nodeAt(root, ['output_dir'])
   const path = textOf(node)
   if (node === undefined || path === undefined) return
-  const found = await stat(path).catch(() => undefined) // what is not there yet will be made
-  if (found === undefined || found.isDirectory()) return
-  const message = `${context.shown(path)} is no folder`
+  const there = await nearestThere(path) // what is not there yet will be made
+  if (there === undefined) return
+  const at = context.shown(there)
+  const message = there === path ? `${at} is no folder` : `${context.shown(path)} cannot be made: ${at} is no folder`
   const fix = 'name a folder; it is made when it is missing.'
   context.report.problem(node.origin, { code: 'CONFIG_PATH', message, fix })
+}
+
+/** The nearest thing on a path that is there, unless it is a folder. */
+async function nearestThere(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  if (found !== undefined) return found.isDirectory() ? undefined : path
+  return dirname(path) === path ? undefined : nearestThere(dirname(path))
 }
 
 /** Whether a path leads to what is needed; reports it when not. Ids, which look like no path, are let through. */

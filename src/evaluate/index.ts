@@ -12,7 +12,7 @@ export { loadUnchanged, readBenchmarkFolder, taskFoldersOf } from './benchmarks/
 export { benchmarksFolder, findBenchmark, keepBenchmark } from './benchmarks/benchmark-registry.ts'
 export { passAtK } from './metrics/reward-metrics.ts'
 export { evaluatePlugins } from './plugins.ts'
-export { type RewardScore, scoreRewards } from './scorer/bounded-metrics.ts'
+export { type RewardScore, rewardMetrics, scoreRewards } from './scorer/bounded-metrics.ts'
 export { type OpenScorer, openScorer, type TrialReward } from './scorer/open-scorer.ts'
 export { verifyAnswer } from './scorer/verify-answer.ts'
 export { exactMatch } from './verifiers/text-verifiers.ts'

@@ -17,6 +17,7 @@ export interface AnnouncedWait extends Disposable {
 export function announceWait(say: (seconds: number) => void, firstMs = FIRST_MS): AnnouncedWait {
   let began = performance.now()
   let timer: NodeJS.Timeout
+  let isOver = false
   const wait = (pauseMs: number) => {
     timer = setTimeout(() => {
       say(Math.round((performance.now() - began) / 1000))
@@ -27,10 +28,27 @@ export function announceWait(say: (seconds: number) => void, firstMs = FIRST_MS)
   wait(firstMs)
   return {
     restart() {
+      if (isOver) return
       clearTimeout(timer)
       began = performance.now()
       wait(firstMs)
     },
-    [Symbol.dispose]: () => clearTimeout(timer),
+    [Symbol.dispose]() {
+      isOver = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+const BETWEEN_WARNINGS_MS = 10_000
+
+/** A log for where none is kept: `say` gets the first warning at once, and of those that follow one in ten seconds. */
+export function sayWarnings(say: (text: string) => void): (level: string, text: string) => void {
+  let lastMs = Number.NEGATIVE_INFINITY
+  return (level, text) => {
+    if (level !== 'warn' && level !== 'error') return
+    if (performance.now() - lastMs < BETWEEN_WARNINGS_MS) return
+    lastMs = performance.now()
+    say(text)
   }
 }

@@ -1,6 +1,6 @@
 // What other rooms may use of the kernel.
 
-export { announceWait, longWaits } from './announce-wait.ts'
+export { type AnnouncedWait, announceWait, longWaits, sayWarnings } from './announce-wait.ts'
 export { sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
 export { blobPlace, putBlob, requireBlob } from './blobs.ts'
 export { type Clock, manualClock, systemClock } from './clock.ts'

@@ -1,18 +1,11 @@
 // What other rooms may use of the lab.
 import type { ConfigSource } from '../config/index.ts'
-import type { ExperimentResult, Plan } from '../contracts/index.ts'
-import type { Problem } from '../kernel/index.ts'
+import type { ExperimentResult } from '../contracts/index.ts'
 import type { RunExperimentOptions } from './experiment/experiment-session.ts'
 
 /** The controller of experiments. Imported on demand: most commands need neither a database nor statistics. */
 export function loadLab(): Promise<typeof import('./controller.ts')> {
   return import('./controller.ts')
-}
-
-/** What a valid plan names and this machine does not have; `run` refuses it. */
-export async function absentParts(plan: Plan, projectDir: string): Promise<Problem[]> {
-  const check = await import('./experiment/check-experiment.ts')
-  return await check.absentParts(plan, projectDir)
 }
 
 /**

@@ -30,11 +30,13 @@ import { createPointNumbers } from './write-points.ts'
 export interface OpenStoreOptions {
   /** Default: the time of this machine, and for leases in PostgreSQL that of the server. */
   readonly clock?: Clock | undefined
+  /** Aborted: what another process keeps locked is waited for a moment more, so that an end can be recorded. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Opens the record at a file path or a postgresql:// address, migrating an older one after a copy was made. */
-export async function openStore(address: string, { clock }: OpenStoreOptions = {}): Promise<Store> {
-  const database = await openDatabaseAt(address)
+export async function openStore(address: string, { clock, signal }: OpenStoreOptions = {}): Promise<Store> {
+  const database = await openDatabaseAt(address, signal)
   try {
     const migrated = await migrate(database, { nowMs: (clock ?? systemClock).now() })
     return storeOver(database, clock, migrated)
@@ -44,7 +46,7 @@ export async function openStore(address: string, { clock }: OpenStoreOptions = {
   }
 }
 
-async function openDatabaseAt(address: string): Promise<Database> {
+async function openDatabaseAt(address: string, signal: AbortSignal | undefined): Promise<Database> {
   if (/^postgres(ql)?:\/\//.test(address)) {
     const { postgresDatabase } = await import('./postgres/postgres-database.ts')
     return postgresDatabase(address)
@@ -53,7 +55,7 @@ async function openDatabaseAt(address: string): Promise<Database> {
     await fileWork('create', dirname(address), () => mkdir(dirname(address), { recursive: true }))
   }
   const { sqliteDatabase } = await import('./sqlite/sqlite-database.ts')
-  return sqliteDatabase(address)
+  return sqliteDatabase(address, signal)
 }
 
 function storeOver(database: Database, ownClock: Clock | undefined, migrated: Migrated): Store {

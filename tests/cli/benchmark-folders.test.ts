@@ -96,7 +96,7 @@ sandbox.describe('benchmark run on task folders', () => {
     })
   }, 120_000)
 
-  it('tells wrong input before anything starts (HAR-53)', async () => {
+  it('tells wrong input before anything starts (HAR-53, USE-171)', async () => {
     const dir = project()
     const wrong = async (...args: string[]) => {
       const { code, document } = await json(dir, '--path', 'tasks', ...args)
@@ -106,6 +106,10 @@ sandbox.describe('benchmark run on task folders', () => {
     expect(await wrong('--agent', 'chat')).toEqual([2, 'CLI_USAGE'])
     expect(await wrong('--agent', 'orakel')).toEqual([2, 'PLUGIN_UNKNOWN'])
     expect(await wrong('--agent', 'oracle', '--agent-params', '[')).toEqual([2, 'CLI_USAGE'])
+    expect(await wrong('--agent', 'oracle', '--agent-params', '{"n": 1}')).toEqual([2, 'PLUGIN_PARAMS'])
+    expect(await wrong('--agent', 'oracle', '--environment', 'locale')).toEqual([2, 'PLUGIN_UNKNOWN'])
+    expect(await wrong('--agent', 'oracle', '--metric', 'accuracie')).toEqual([2, 'PLUGIN_UNKNOWN'])
+    expect(await wrong('--agent', 'oracle', '--metric', 'pass@3')).toEqual([2, 'CONFIG_INVALID'])
     expect(existsSync(join(dir, '.evsys', 'jobs')) ? readdirSync(join(dir, '.evsys', 'jobs')) : []).toEqual([])
     mkdirSync(join(dir, 'bench'))
     writeFileSync(join(dir, 'bench', 'tasks.jsonl'), '')

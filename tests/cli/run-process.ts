@@ -1,6 +1,6 @@
 // The command line as users run it: bin/evsys.js in a process of its own, over the compiled dist/.
 import { spawn } from 'node:child_process'
-import { root } from './run-main.ts'
+import { root, unhurried } from './run-main.ts'
 
 export const evsysBin = `${root}bin/evsys.js`
 
@@ -35,7 +35,7 @@ export function runProcess(args: readonly string[], options: ProcessOptions = {}
   if (stdin !== null) child.stdin.end(stdin ?? '')
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+    child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr: unhurried(stderr) }))
   })
 }
 

@@ -84,6 +84,21 @@ describe('a model behind any server', { timeout: 120_000 }, () => {
   })
 })
 
+describe('a client that answers a benchmark', { timeout: 120_000 }, () => {
+  it('is asked where OPENAI_BASE_URL of .env says, in the worker too (USE-177)', async () => {
+    await using server = await startServer()
+    const dir = folder()
+    const { metadata, ...rest } = experiment([])
+    const inference = { kind: 'openai', params: { model: 'mine' } }
+    const benchmark = metadata.benchmark.map((each) => ({ ...each, inference }))
+    const file = experimentProject(dir, { ...rest, metadata: { ...metadata, benchmark } })
+    writeFileSync(join(dir, '.env'), `OPENAI_BASE_URL=${server.url}\nOPENAI_API_KEY=key-of-mine\n`)
+    const result = await runExperiment(file, { projectDir: dir })
+    expect(result).toMatchObject({ status: 'completed', arms: [{ score: { mean: 0.6 } }] })
+    expect(server.asked).toHaveLength(5)
+  })
+})
+
 describe('answers of another system', { timeout: 120_000 }, () => {
   const csv = 'task_id,answer\nval-0,refund\nval-1,refund\nval-2,refund\nval-3,mail\n'
 

@@ -148,6 +148,23 @@ describe('a service that answers nothing', () => {
   })
 })
 
+describe('a verifier that fails', () => {
+  it('on every answer fails the experiment, and the runs are kept to be scored again (USE-176)', async () => {
+    const dir = folder()
+    const text = `import { defineVerifier } from 'evsys/plugin'
+export default defineVerifier({ kind: 'down', summary: 'Fails.', verify() { throw new Error('no database') } })`
+    const file = experimentProject(dir, evaluated(), { 'down.ts': text })
+    const task = { task_id: 'a', instruction: 'q', verifier: { kind: 'in_process', fn_name: 'down', expected: '' } }
+    writeFileSync(join(dir, 'data/val/tasks.jsonl'), JSON.stringify(task))
+    const result = await runExperiment(file, { projectDir: dir })
+    expect(result).toMatchObject({ status: 'failed', arms: [{ status: 'completed', score: null }] })
+    expect(result.conclusion).toMatchObject({
+      verdict: 'failed',
+      text: expect.stringMatching(/^Failed: no answer to val could be scored, .* verifier "down": no database\./s),
+    })
+  }, 60_000)
+})
+
 const rlRow = {
   task_id: 'a',
   instruction: 'say ab',
@@ -186,6 +203,12 @@ describe('training that trains on nothing', () => {
     expect(run.of('run.finished')).toMatchObject([
       { status: 'failed', error: { code: 'RUN_EMPTY', message: expect.stringContaining('no tool') } },
     ])
+  })
+
+  it('fails where nothing is trained by intention, and nothing is scored either (USE-175)', async () => {
+    const config = { algorithm: { kind: 'score_only', params: {} } }
+    const run = await trainHere(runAssignment(folder(), { config }))
+    expect(run.of('run.finished')).toMatchObject([{ status: 'failed', error: { code: 'RUN_EMPTY' } }])
   })
 
   it('fails where the algorithm returned empty batches alone, and counts some (USE-43)', async () => {

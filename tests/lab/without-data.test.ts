@@ -26,7 +26,11 @@ describe('recipes that take no rows', { timeout: 300_000 }, () => {
   })
 
   it('are the only ones: others ask for data (USE-226)', async () => {
-    const file = experimentProject(folder(), { name: 'rows', metadata, run: { ...run, name: 'a', algorithm: { kind: 'sft' } } })
+    const file = experimentProject(folder(), {
+      name: 'rows',
+      metadata,
+      run: { ...run, name: 'a', algorithm: { kind: 'sft' } },
+    })
     await expect(runExperiment(file)).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 })

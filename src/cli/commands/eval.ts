@@ -29,7 +29,11 @@ export async function evalCommand(context: CommandContext, target: string, optio
   return await withRecord(context, {}, async ({ store, project }) => {
     const { evaluateModel, keepEval, keptEvals, targetClient } = await loadLab()
     const place = await placeOf(options.benchmark, { cwd, project, signal })
-    const { label, client, run, agent } = await targetClient(store, target, { projectDir: project, step: options.step })
+    const { label, client, run, agent } = await targetClient(store, target, {
+      projectDir: project,
+      cwd,
+      step: options.step,
+    })
     const benchmark = { ...benchmarkOf(place.name, options), ...(agent && { agent }) }
     const secretSource = await readSecretSource({ projectDir: project, env: context.env })
     const { evalAnswersFile } = await import('../../record/index.ts')

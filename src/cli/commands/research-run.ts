@@ -40,15 +40,18 @@ export async function researchRun(context: CommandContext, options: ResearchRunO
     using watch = createResearchWatch({ live, quiet: output.quiet, colors: colorsFor(live, env), clock: systemClock })
     const { resume, trainSeconds, proposerParams, ...named } = rest
     const asked = { task, projectDir: project, cwd, env, store, signal, budget: caps, trainSeconds, ...named }
-    const result = await context.holding(`the session of ${task}, which saves first`, () =>
-      startResearch({
-        ...asked,
-        resume: resume === true,
-        proposerParams: proposerParams === undefined ? undefined : readParams(proposerParams),
-        onNotice: (text) => output.notice(text),
-        onBegin: (session) => watch.begin(session),
-        onEntry: (entry, state) => watch.follow(entry, state),
-      }),
+    const result = await context.holding(
+      `the session of ${task}`,
+      () =>
+        startResearch({
+          ...asked,
+          resume: resume === true,
+          proposerParams: proposerParams === undefined ? undefined : readParams(proposerParams),
+          onNotice: (text) => output.notice(text),
+          onBegin: (session) => watch.begin(session),
+          onEntry: (entry, state) => watch.follow(entry, state),
+        }),
+      { onEnd: ', which saves first' },
     )
     watch[Symbol.dispose]()
     if (result.status === 'interrupted') {

@@ -82,26 +82,29 @@ async function conduct(context: CommandContext, asked: Asked) {
   using watch = createRunWatch({ live, quiet: output.quiet, colors, env, clock: systemClock, signal })
   try {
     const asIs = { projectDir: project, cwd, signal, steps, set, maxConcurrent, seal }
-    const result = await context.holding(`the runs of ${file}, which save first`, () =>
-      runExperiment(
-        { file },
-        {
-          ...asIs,
-          dry: dry === true,
-          resume: resume === true,
-          fresh: fresh === true,
-          onPlan(prepared) {
-            outputDir = prepared.outputDir
-            for (const notice of prepared.notices) {
-              output.notice(noticeText(notice, cwd))
-              notices.push(noticeText(notice, cwd))
-            }
-            watch.begin(prepared.plan, prepared.runs)
+    const result = await context.holding(
+      `the runs of ${file}`,
+      () =>
+        runExperiment(
+          { file },
+          {
+            ...asIs,
+            dry: dry === true,
+            resume: resume === true,
+            fresh: fresh === true,
+            onPlan(prepared) {
+              outputDir = prepared.outputDir
+              for (const notice of prepared.notices) {
+                output.notice(noticeText(notice, cwd))
+                notices.push(noticeText(notice, cwd))
+              }
+              watch.begin(prepared.plan, prepared.runs)
+            },
+            onItem: (row, item) => watch.follow(row, item),
+            onNotice: (text) => watch.say(text),
           },
-          onItem: (row, item) => watch.follow(row, item),
-          onNotice: (text) => watch.say(text),
-        },
-      ),
+        ),
+      { onEnd: ', which save first' },
     )
     return { result: { ...result, notices: [...notices, ...(result.notices ?? [])] }, outputDir }
   } catch (error) {
@@ -136,7 +139,9 @@ function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, m
 async function announce(context: CommandContext, asked: Asked): Promise<void> {
   const { output, signal } = context
   if (output.quiet) return
-  const plan = await wholePlan(context, asked)
+  // What is wrong with the file is reported by the run, which also asks its plugins.
+  const plan = await wholePlan(context, asked).catch(() => undefined)
+  if (plan === undefined) return
   const { planForecast, planPower } = await import('../../record/index.ts')
   const text = await withRecord(context, { project: asked.project }, async ({ store }) => {
     const held = asked.options.fresh === true ? new Map() : await heldOf(context, asked, store, plan)

@@ -3,7 +3,6 @@ import { constants, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
   type ConfigSource,
-  checkDeep,
   checkDraft,
   type DeepOptions,
   type ExperimentDraft,
@@ -12,16 +11,8 @@ import {
   loadTask,
   pluginReferences,
 } from '../../config/index.ts'
-import {
-  ExperimentFile,
-  type Leak,
-  type Notice,
-  type Plan,
-  TaskFile,
-  type ValidateReport,
-} from '../../contracts/index.ts'
-import { type Catalog, EvsysError, type Problem, readSecretSource } from '../../kernel/index.ts'
-import { absentParts } from '../../lab/index.ts'
+import { ExperimentFile, TaskFile, type ValidateReport } from '../../contracts/index.ts'
+import { type Catalog, EvsysError, type Problem, readSecretSource, type SecretSource } from '../../kernel/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { readStdin } from '../context/read-stdin.ts'
 import { planText, taskText } from '../output/plan-text.ts'
@@ -67,7 +58,7 @@ async function validateExperiment(
     objective: plan.objective,
     n_runs: plan.runs.length,
     arms: plan.arms,
-    notices,
+    notices: [...notices],
     ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
   }
   output.result(report, () => {
@@ -79,50 +70,38 @@ async function validateExperiment(
 }
 
 async function draftProblems(context: CommandContext, draft: ExperimentDraft): Promise<readonly Problem[]> {
-  return await withDeepCheck(context, draft, async (catalog, options) => {
+  return await withDeepCheck(context, draft, async ({ catalog, options }) => {
     const { problems } = await checkDraft(draft, catalog, options)
     return [...catalog.problems, ...problems]
   })
 }
 
+interface DeepCheck {
+  readonly catalog: Catalog
+  readonly projectDir: string
+  readonly options: DeepOptions & { readonly secrets: SecretSource }
+}
+
 async function withDeepCheck<T>(
   context: CommandContext,
   draft: ExperimentDraft,
-  use: (catalog: Catalog, options: DeepOptions, projectDir: string) => Promise<T>,
+  use: (check: DeepCheck) => Promise<T>,
 ): Promise<T> {
   const { requireProject, withCatalog } = await import('../context/project.ts')
   const projectDir = context.project === undefined ? draft.project : await requireProject(context)
-  return await withCatalog(context, { projectDir, plugins: pluginReferences(draft) }, async (catalog) =>
-    use(
-      catalog,
-      { signal: context.signal, secrets: await readSecretSource({ projectDir, env: context.env }) },
-      projectDir,
-    ),
-  )
+  return await withCatalog(context, { projectDir, plugins: pluginReferences(draft) }, async (catalog) => {
+    const secrets = await readSecretSource({ projectDir, env: context.env })
+    return use({ catalog, projectDir, options: { signal: context.signal, secrets } })
+  })
 }
 
-async function checkDeeply(
-  context: CommandContext,
-  loaded: LoadedExperiment,
-): Promise<{ plan: Plan; notices: Notice[]; leaks: readonly Leak[] }> {
-  return await withDeepCheck(context, loaded, async (catalog, options, projectDir) => {
-    const checked = await checkDeep(loaded, catalog, options)
-    // Plugins first: a kind is unknown because its file is broken more often than the other way round.
-    const absent = await absentParts(checked.plan, projectDir)
-    const problems: Problem[] = [...catalog.problems, ...checked.problems, ...absent]
-    if (problems.length > 0) throw EvsysError.many(problems)
+/** Refuses what `run` would refuse, by the same checks. */
+async function checkDeeply(context: CommandContext, loaded: LoadedExperiment) {
+  return await withDeepCheck(context, loaded, async ({ catalog, projectDir, options }) => {
     const { loadLab } = await import('../../lab/index.ts')
-    const { checkData } = await loadLab()
-    const { signal, secrets: secretSource = await readSecretSource({ projectDir, env: context.env }) } = options
-    const data = await checkData(checked.plan, catalog, {
-      projectDir,
-      plugins: pluginReferences(loaded),
-      secretSource,
-      signal,
-    })
-    if (data.problems.length > 0) throw EvsysError.many(data.problems)
-    const notices = [...checked.plan.notices, ...catalog.notices, ...checked.notices, ...data.notices]
-    return { plan: checked.plan, notices, leaks: data.leaks }
+    const { checkRunnable } = await loadLab()
+    const { signal, secrets: secretSource } = options
+    return await checkRunnable(loaded, catalog, { projectDir, secretSource, signal })
   })
 }
 

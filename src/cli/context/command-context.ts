@@ -14,8 +14,8 @@ export interface CommandContext {
   readonly signal: AbortSignal
   /** Folder given by --project, absolute. */
   readonly project: string | undefined
-  /** Does `work`; an interruption meanwhile reports that `what` is being closed. */
-  holding<T>(what: string, work: () => Promise<T>): Promise<T>
+  /** Does `work`; an interruption meanwhile reports that `what` is being closed, and `onEnd` after it. */
+  holding<T>(what: string, work: () => Promise<T>, words?: { readonly onEnd?: string | undefined }): Promise<T>
 }
 
 /** Calls the body of a command with its context. */

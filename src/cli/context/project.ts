@@ -80,7 +80,7 @@ export async function withRecord<T>(
   return await context.holding('the record', async () => {
     const { openStore } = await loadStore()
     const address = create || (await isThere(file)) ? file : ':memory:'
-    await using store = await openStore(address, { clock })
+    await using store = await openStore(address, { clock, signal: context.signal })
     const { from, to, backup } = store.migrated
     if (backup !== undefined) {
       const copy = shortPath(backup, context.cwd)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createScreen } from '../../../tests/screen.ts'
-import { createLiveSink } from './output.ts'
+import { createLiveSink, watchSilence } from './output.ts'
 
 describe('a live sink', () => {
   it('keeps its lines at the end, and what is written above them (CLI-9)', () => {
@@ -63,5 +63,35 @@ describe('a live sink', () => {
     live.write('text')
     live.show([])
     expect(written).toEqual(['text'])
+  })
+})
+
+describe('the silence of a command', () => {
+  it('is ended by what it is at; what is written begins the wait anew, its own words do not (USE-173)', () => {
+    const written: string[] = []
+    let restarts = 0
+    let say = (_seconds: number) => {}
+    const announce = (given: (seconds: number) => void) => {
+      say = given
+      return { restart: () => void restarts++, [Symbol.dispose]() {} }
+    }
+    const live = {
+      write(text: string) {
+        written.push(text)
+        silence.restart()
+      },
+    }
+    let doing: string | undefined = 'the plugin loader'
+    const silence = watchSilence(announce, live, () => doing)
+    live.write('a line\n')
+    say(5)
+    doing = undefined
+    say(25)
+    expect(restarts).toBe(1)
+    expect(written).toEqual([
+      'a line\n',
+      'still at it after 5 s: the plugin loader\n',
+      'still at it after 25 s: reading what the command names\n',
+    ])
   })
 })

@@ -1,6 +1,7 @@
 // How a command speaks: one result on stdout, notices on stderr. Under --json the result is one document and nothing else
 // reaches stdout.
 
+import type { AnnouncedWait, announceWait } from '../../kernel/index.ts'
 import { type Colors, colorsFor, plainColors } from './colors.ts'
 import type { CliIo, TextSink } from './io.ts'
 
@@ -22,7 +23,14 @@ export interface Output {
   readonly complainsInColor: boolean
 }
 
-export function createOutput(io: CliIo, { json, quiet }: { json: boolean; quiet: boolean }): Output {
+interface OutputOptions {
+  readonly json: boolean
+  readonly quiet: boolean
+  /** Called when the result is printed. */
+  readonly onResult?: (() => void) | undefined
+}
+
+export function createOutput(io: CliIo, { json, quiet, onResult }: OutputOptions): Output {
   const loud = json ? plainColors : colorsFor(io.stderr, io.env)
   return {
     json,
@@ -31,6 +39,7 @@ export function createOutput(io: CliIo, { json, quiet }: { json: boolean; quiet:
     colors: json ? plainColors : colorsFor(io.stdout, io.env),
     result(document, text) {
       io.stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : withNewline(text()))
+      onResult?.()
     },
     say(text) {
       const sink = json ? io.stderr : io.stdout
@@ -48,6 +57,41 @@ export function createOutput(io: CliIo, { json, quiet }: { json: boolean; quiet:
 
 function withNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
+}
+
+export type Silence = AnnouncedWait
+
+/** Has a command that writes nothing for a while say what it is at, whatever it waits for. Its result ends that. */
+export function watchSilence(announce: typeof announceWait, live: TextSink, doing: () => string | undefined): Silence {
+  let isOwn = false
+  const waiting = announce((seconds) => {
+    isOwn = true // what is said here is no sign of life
+    live.write(`still at it after ${seconds} s: ${doing() ?? 'reading what the command names'}\n`)
+    isOwn = false
+  })
+  return {
+    restart: () => (isOwn ? undefined : waiting.restart()),
+    [Symbol.dispose]: () => waiting[Symbol.dispose](),
+  }
+}
+
+/** A stream whose writes are heard. */
+export function heardSink(sink: TextSink, onWrite: () => void): TextSink {
+  return {
+    write(text) {
+      onWrite()
+      return sink.write(text)
+    },
+    get isTTY() {
+      return sink.isTTY
+    },
+    get columns() {
+      return sink.columns
+    },
+    get rows() {
+      return sink.rows
+    },
+  }
 }
 
 // A stream that keeps a few lines at its end up to date, such as the progress of runs. What else is written lands above them.

@@ -233,8 +233,20 @@ export function scoreRewards(
   usage: readonly (readonly Usage[])[],
   services: PluginServices,
 ): RewardScore {
-  const samples = Math.min(...rewards.map((task) => task.length))
-  const metrics = names.map((kind): ReadyMetric => {
+  const metrics = rewardMetrics(names, Math.min(...rewards.map((task) => task.length)), services)
+  const all = { usage, answers: rewards.map((task) => task.map(() => undefined)) }
+  const n_infra_failed = rewards.flat().filter((reward) => reward === null).length
+  const isBlank = n_infra_failed === rewards.flat().length
+  return {
+    ...boundedMetrics(metrics, rewards, all),
+    intervals: isBlank ? {} : metricIntervals(metrics, rewards, all),
+    n_infra_failed,
+  }
+}
+
+/** Metrics by kind for so many attempts at each task; one that is unknown or needs more of them is an error. */
+export function rewardMetrics(names: readonly string[], samples: number, services: PluginServices): ReadyMetric[] {
+  return names.map((kind) => {
     const { plugin, context } = equipPlugin('metric', { kind, params: {} }, services)
     const needed = plugin.minSamples?.(context.params) ?? 1
     if (needed > samples) {
@@ -248,12 +260,4 @@ export function scoreRewards(
       compute: (all, used, answers) => plugin.compute(all, { params: context.params, usage: used, answers }),
     }
   })
-  const all = { usage, answers: rewards.map((task) => task.map(() => undefined)) }
-  const n_infra_failed = rewards.flat().filter((reward) => reward === null).length
-  const isBlank = n_infra_failed === rewards.flat().length
-  return {
-    ...boundedMetrics(metrics, rewards, all),
-    intervals: isBlank ? {} : metricIntervals(metrics, rewards, all),
-    n_infra_failed,
-  }
 }

@@ -3,7 +3,15 @@
 
 import type { AnyPlugin, PluginSpec, Scored } from '../../contracts/index.ts'
 import { dataPlugins } from '../../data/index.ts'
-import { createRedactor, EvsysError, keyedRandom, type Parent, problemsOf, serve } from '../../kernel/index.ts'
+import {
+  createRedactor,
+  EvsysError,
+  keyedRandom,
+  type Parent,
+  problemsOf,
+  sayWarnings,
+  serve,
+} from '../../kernel/index.ts'
 import { loadModelPlugins, modelClient } from '../../models/index.ts'
 import { evaluatePlugins } from '../plugins.ts'
 import { calibrateJudge, checkLabels, readJudgeLabels } from './calibrate-judge.ts'
@@ -63,7 +71,7 @@ async function openScoring(
       throw new EvsysError('SECRET_MISSING', `the secret ${name} is not set`)
     },
     random: (...path: (string | number)[]) => keyedRandom(0, 'benchmark', benchmark.name, ...path),
-    log: () => {}, // what a verifier has to say of an answer has no reader
+    log: sayWarnings((text) => parent.notify('warned', redact(text))),
   }
   const judges = createJudgeModels(services, verdicts_dir)
   const plan = await prepareScoring({

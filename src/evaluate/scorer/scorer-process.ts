@@ -1,7 +1,7 @@
 // One life of a scorer process: opened for a benchmark, asked for scores one after another, until it is closed or dies.
 import { extname } from 'node:path'
 import type { ErrorRecord, Scored } from '../../contracts/index.ts'
-import { guardedProcess, howEnded, isOutOfMemory, openChild, type ProcessEnd } from '../../kernel/index.ts'
+import { guardedProcess, howEnded, isOutOfMemory, longWaits, openChild, type ProcessEnd } from '../../kernel/index.ts'
 import { type ScorerStart, scorerProtocol, type ToScorer } from './scorer-protocol.ts'
 
 /** A scorer that is gone, and the answer it was at. */
@@ -15,6 +15,7 @@ export type ScorerProcess = ReturnType<typeof startScorerProcess>
 const heapMb = 2048
 const memoryMb = 4096
 const printedMb = 8
+const longestWarning = 2000
 /** Node, zod and a transpiler have to start, and transforms to run, on a machine that may be busy with other things. */
 const openMs = 10 * 60_000
 /** No sign of life from its watching thread. */
@@ -50,6 +51,7 @@ export function startScorerProcess(
       verifying(now) {
         answer = now
       },
+      warned: (text) => longWaits.publish(`benchmark "${start.benchmark.name}": ${text.slice(0, longestWarning)}`),
     },
     deathOf: (end) => new Died(end),
   })

@@ -45,5 +45,7 @@ export const scorerProtocol = {
     secrets: { params: z.array(z.string()), result: z.record(z.string(), z.string()), most: 1 },
     /** The answer that is at fault if the process ends now. */
     verifying: { params: Answer },
+    /** What a person who waits should know, such as a judge that does not answer. */
+    warned: { params: z.string() },
   },
 } as const

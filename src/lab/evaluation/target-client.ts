@@ -26,13 +26,21 @@ interface EvalTarget {
     | undefined
 }
 
+interface TargetOptions {
+  readonly projectDir: string
+  /** Where a file of answers is looked for. */
+  readonly cwd?: string | undefined
+  readonly step?: number | undefined
+}
+
 /** The client for a reference: a run (its best checkpoint, or that of `step`), else the name of a model. */
 export async function targetClient(
   store: OpenStore,
   reference: string,
-  { projectDir, step }: { projectDir: string; step?: number | undefined },
+  { projectDir, cwd = '.', step }: TargetOptions,
 ): Promise<EvalTarget> {
-  if (isPredictions(reference)) return predictionsTarget(reference)
+  const file = resolve(cwd, reference)
+  if (/\.(csv|jsonl)$/i.test(file) && existsSync(file)) return predictionsTarget(file)
   const found = await trainedWeights(store, reference, { step })
   if (found === undefined) return modelTarget(reference)
   const { run, checkpoint } = found
@@ -99,12 +107,8 @@ export function modelTarget(name: string): EvalTarget {
 }
 
 /** A file with answers of another system. */
-function isPredictions(reference: string): boolean {
-  return /\.(csv|jsonl)$/i.test(reference) && existsSync(reference)
-}
-
 function predictionsTarget(path: string): EvalTarget {
-  const agent = { kind: 'predictions', params: { path: resolve(path) } }
+  const agent = { kind: 'predictions', params: { path } }
   return { label: basename(path), client: { kind: 'mock', params: { model: 'none' } }, agent }
 }
 

@@ -50,18 +50,28 @@ export interface CheckedExperiment {
   readonly trainingData: readonly TrainingData[]
 }
 
+interface CheckOptions {
+  readonly projectDir: string
+  readonly plugins: readonly PluginReference[]
+  readonly seal: BenchmarkSeal
+  /** Absent: the environment and the project's `.env`. */
+  readonly secretSource?: SecretSource | undefined
+  readonly signal: AbortSignal
+}
+
 /** Throws all that is wrong at once; what comes back may start. */
 export async function checkExperiment(
   loaded: LoadedExperiment,
   catalog: Catalog,
-  options: { projectDir: string; plugins: readonly PluginReference[]; seal: BenchmarkSeal; signal: AbortSignal },
+  options: CheckOptions,
 ): Promise<CheckedExperiment> {
   const { projectDir, plugins, seal, signal } = options
-  const checked = await checkDeep(loaded, catalog, { signal })
-  const absent = await absentParts(checked.plan, projectDir)
-  const problems = [...catalog.problems, ...checked.problems, ...absent]
+  const secretSource = options.secretSource ?? (await readSecretSource({ projectDir }))
+  const checked = await checkDeep(loaded, catalog, { signal, secrets: secretSource })
+  const stored = await storedProblems(checked.plan, projectDir)
+  const models = [...(await unknownModels(checked.plan)), ...(await missingModels(checked.plan, catalog, projectDir))]
+  const problems = [...catalog.problems, ...checked.problems, ...models, ...stored]
   if (problems.length > 0) throw EvsysError.many(problems)
-  const secretSource = await readSecretSource({ projectDir })
   const plan = await resolveBenchmarks(checked.plan, projectDir)
   checkForecast(plan)
   const agents = plan.experiment.metadata.benchmark.flatMap(({ agent }) => agent ?? [])
@@ -88,30 +98,8 @@ export async function checkExperiment(
   }
 }
 
-/** What a valid plan names and this machine does not have: models and stored datasets. */
-export async function absentParts(plan: Plan, projectDir: string): Promise<Problem[]> {
-  const found = [unknownModels(plan), missingModels(plan, projectDir), storedProblems(plan, projectDir)]
-  return (await Promise.all(found)).flat()
-}
-
-// A base model that is not on this machine: no run would begin.
-async function missingModels({ runs }: Plan, projectDir: string): Promise<Problem[]> {
-  const trained = runs.flatMap(({ config: { backend, model } }) =>
-    backend.kind === 'local' && backend.params.engine !== 'mock' ? [model.name] : [],
-  )
-  const found = [...new Set(trained)].map(async (name) => {
-    try {
-      await resolveModelFolder(name, { project: projectDir })
-      return []
-    } catch (error) {
-      return problemsOf(error)
-    }
-  })
-  return (await Promise.all(found)).flat()
-}
-
 // Stored datasets are there and hold what was stored: found out here, not by every run for itself.
-export async function storedProblems({ experiment, runs }: Plan, projectDir: string): Promise<Problem[]> {
+async function storedProblems({ experiment, runs }: Plan, projectDir: string): Promise<Problem[]> {
   const ofRuns = runs.flatMap(({ config }) => [config.data, ...(config.mix ?? [])])
   const blocks = [...ofRuns, ...experiment.metadata.benchmark.flatMap(({ data }) => data ?? [])]
   const problems = new Map<string, Problem>()
@@ -149,6 +137,18 @@ async function unknownModels({ experiment }: Plan): Promise<Problem[]> {
   })
 }
 
+// The files of models that are trained on this machine.
+async function missingModels({ runs }: Plan, catalog: Pick<Catalog, 'card'>, project: string): Promise<Problem[]> {
+  const isHere = ({ backend: { kind, params } }: RunConfig) =>
+    kind === 'local' && params.engine !== 'mock' && catalog.card('backend', kind)?.origin === 'built-in'
+  const names = new Set(runs.filter(({ config }) => isHere(config)).map(({ config }) => config.model.name))
+  const problems: Problem[] = []
+  for (const name of names) {
+    await resolveModelFolder(name, { project }).catch((error: unknown) => problems.push(...problemsOf(error)))
+  }
+  return problems
+}
+
 /** Models that are asked through a client, each once; `base_model` is scored by separate runs. */
 export function namedModels({ models }: Pick<Benchmark, 'models'>): ReturnType<typeof namedModel>[] {
   const all = models.filter((entry) => entry !== 'base_model').map(namedModel)
@@ -169,7 +169,7 @@ export interface TrainingData {
 }
 
 /** Algorithms that take no rows are left out. */
-export function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingData[] {
+function trainingDataOf(plan: Plan, catalog: Pick<Catalog, 'card'>): TrainingData[] {
   type Found = { data: DataConfig; format: RowFormat; config: RunConfig; arms: Set<string>; seeds: Set<number> }
   const found = new Map<string, Found>()
   for (const { arm, seed, config } of plan.runs) {

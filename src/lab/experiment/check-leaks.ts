@@ -47,25 +47,30 @@ interface CheckLeaksOptions {
   /** What the plugins of the project must not see meanwhile. */
   readonly seal: Pick<BenchmarkSeal, 'hidden'>
   readonly limits?: { readonly blockedMs?: number | undefined } | undefined
+  /** Folder with the caches; absent: the project. */
+  readonly cachedIn?: string | undefined
+  /** Rows are read without a benchmark too, and a fault of them is thrown. */
+  readonly everyRow?: boolean | undefined
   readonly signal: AbortSignal
 }
 
 /** The leaks that the experiment allows, and what a reader should know. Leaks that it does not allow are thrown, all at once. */
 export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: Leak[]; notices: Notice[] }> {
-  const { trainingData, benchmarks, signal } = options
+  const { trainingData, benchmarks, everyRow = false, cachedIn = options.projectDir, signal } = options
   const notices: Notice[] = []
-  if (benchmarks.length === 0 || trainingData.length === 0) return { leaks: [], notices }
+  if (benchmarks.length === 0 && !everyRow) return { leaks: [], notices }
   const targets = new Map(benchmarks.map((each) => [each.name, targetOf(each, options.tasks(each.name))]))
   const allowed: Leak[] = []
   const problems: Problem[] = []
   const rules = new Map(benchmarks.map((each) => [each.name, leakRule(each, options.leaks)]))
   for (const each of trainingData) {
+    if (benchmarks.length === 0 && !each.isBuiltIn) continue
     for await (const opened of rowsOf(each, options)) {
       if (opened === undefined) {
         notices.push({ text: uncheckedText(each) })
         continue
       }
-      const found = await knownLeaks(opened, targets, { dir: leakCacheFolder(options.projectDir), signal })
+      const found = await knownLeaks(opened, targets, { dir: leakCacheFolder(cachedIn), signal })
       for (const [benchmark, leaks] of found) {
         if (leaks.exact + leaks.near === 0) continue
         const { rows, exact, near, pairs } = leaks
@@ -88,7 +93,7 @@ function targetOf({ chat_template }: Benchmark, tasks: readonly SealedTask[]): L
   return { hash: hashOf({ tasks, template: template ?? null }), index: createLeakIndex(tasks, { template }) }
 }
 
-// Rows with a fault are left to the run that trains on them, which reports what is wrong with them.
+// Rows with a fault are left to the run that trains on them, which reports what is wrong with them, unless every row is asked for.
 async function* rowsOf(
   each: TrainingData,
   options: CheckLeaksOptions,
@@ -104,14 +109,14 @@ async function* rowsOf(
 async function openHere(
   { data, format }: TrainingData,
   seed: number,
-  { projectDir, signal }: CheckLeaksOptions,
+  { projectDir, cachedIn = projectDir, everyRow, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
-  const cache = { dir: rowCacheFolder(projectDir), seed, codeHash: builtInHash }
+  const cache = { dir: rowCacheFolder(cachedIn), seed, codeHash: builtInHash }
   try {
     const services = servicesOf(seed, signal, await moreSources(data))
     return await openRows({ data, format, services, projectDir, cache })
   } catch (error) {
-    if (signal.aborted || !isFaultOfData(error)) throw error
+    if (signal.aborted || everyRow === true || !isFaultOfData(error)) throw error
     return undefined
   }
 }
@@ -119,11 +124,11 @@ async function openHere(
 async function openElsewhere(
   { data, config, callbacks }: TrainingData,
   seed: number,
-  { projectDir, plugins, seal, limits, signal }: CheckLeaksOptions,
+  { projectDir, cachedIn = projectDir, plugins, seal, limits, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
   const { mix: _mix, ...alone } = config
   const recipe = { key: 'data', config: { ...alone, data, seed }, callbacks: [...callbacks] }
-  const cacheDir = checkedRowsFolder(projectDir)
+  const cacheDir = checkedRowsFolder(cachedIn)
   const limit = AbortSignal.timeout(Math.min(LONGEST_MS, limits?.blockedMs ?? LONGEST_MS))
   try {
     const either = AbortSignal.any([signal, limit])

@@ -64,7 +64,7 @@ export async function concludeExperiment(
   await store.verdicts.evidence(experiment.id, evidence, { wallS: options.wallS, costUsd })
   const finished = {
     type: 'experiment.finished' as const,
-    status: evidence.n_completed === 0 ? ('failed' as const) : ('completed' as const),
+    status: evidence.verdict === 'failed' ? ('failed' as const) : ('completed' as const),
     verdict: evidence.verdict,
     conclusion: text,
     best_arm: evidence.best_arm ?? undefined,

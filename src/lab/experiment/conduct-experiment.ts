@@ -47,9 +47,9 @@ async function openSession(
 /** The result of the newest experiment of the same configuration, where nothing of it is left to resume. */
 async function alreadyFinished(
   { plan, projectDir }: CheckedExperiment,
-  { clock }: SessionOptions,
+  { clock, signal }: SessionOptions,
 ): Promise<ExperimentResult | undefined> {
-  await using store = await openStore(join(projectDir, '.evsys', 'evsys.db'), { clock })
+  await using store = await openStore(join(projectDir, '.evsys', 'evsys.db'), { clock, signal })
   const finished = await finishedExperiment(store, plan)
   return finished && (await resultOf(store, finished, projectDir))
 }

@@ -140,8 +140,8 @@ export class ExperimentSession {
 
   /** Begins the experiment in the record, or finds the one to resume, and opens what its runs need. */
   static async open(checked: CheckedExperiment, options: SessionOptions): Promise<ExperimentSession> {
-    const { clock } = options
-    const store = await openStore(join(checked.projectDir, '.evsys', 'evsys.db'), { clock })
+    const { clock, signal } = options
+    const store = await openStore(join(checked.projectDir, '.evsys', 'evsys.db'), { clock, signal })
     try {
       return await ExperimentSession.#openIn(store, checked, options)
     } catch (error) {
@@ -158,9 +158,8 @@ export class ExperimentSession {
     const stopListening = onAbort(options.signal, () => signals.working.abort(notBegun()))
     try {
       // Before anything is recorded: what is refused here has not begun.
-      const sealed = await openBenchmarks(checked, signals.working.signal)
+      const { sealed, leaks } = await openChecked(checked, { limits: options.limits }, signals.working.signal)
       try {
-        const leaks = await leaksOf(checked, sealed, options, signals.working.signal)
         signals.working.signal.throwIfAborted()
         stopListening()
         const { experiment, ...rest } = await beginHeld(store, checked, options, lost)
@@ -314,25 +313,33 @@ export class ResumedMeanwhile extends Error {
   }
 }
 
-async function leaksOf(
-  { plan, trainingData, projectDir, plugins, seal }: CheckedExperiment,
-  sealed: SealedBenchmarks,
-  { limits }: SessionOptions,
+/** What is opened and compared before anything is recorded: the scorers of the benchmarks, and their questions with the training rows. */
+export async function openChecked(
+  checked: CheckedExperiment,
+  options: Pick<Parameters<typeof checkLeaks>[0], 'limits' | 'everyRow' | 'cachedIn'>,
   signal: AbortSignal,
-): Promise<FoundInData> {
-  const benchmarks = plan.experiment.metadata.benchmark
-  const tasks = (benchmark: string) => sealed.tasks(benchmark)
-  return await checkLeaks({
-    benchmarks,
-    leaks: plan.experiment.leaks,
-    tasks,
-    trainingData,
-    projectDir,
-    plugins,
-    seal,
-    limits,
-    signal,
-  })
+): Promise<{ sealed: SealedBenchmarks; leaks: FoundInData }> {
+  const { plan, trainingData, projectDir, plugins, seal } = checked
+  const sealed = await openBenchmarks(checked, signal)
+  try {
+    const benchmarks = plan.experiment.metadata.benchmark
+    const tasks = (benchmark: string) => sealed.tasks(benchmark)
+    const leaks = await checkLeaks({
+      ...options,
+      benchmarks,
+      leaks: plan.experiment.leaks,
+      tasks,
+      trainingData,
+      projectDir,
+      plugins,
+      seal,
+      signal,
+    })
+    return { sealed, leaks }
+  } catch (error) {
+    await sealed[Symbol.asyncDispose]()
+    throw error
+  }
 }
 
 function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {

@@ -1,20 +1,29 @@
 // The life of an experiment: load, check, record, run, score, conclude. The one entry for the command line and for code.
-import { relative, resolve } from 'node:path'
+import { rm, stat } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
 import { loadTrainerSpare } from '../../backends/index.ts'
 import { builtins } from '../../builtins/index.ts'
 import {
   type ConfigSource,
   checkDraft,
   type ExperimentDraft,
+  type LoadedExperiment,
   loadExperiment,
   pluginReferences,
 } from '../../config/index.ts'
-import type { ExperimentResult } from '../../contracts/index.ts'
-import { openCatalog, systemClock, whyNotHidden } from '../../kernel/index.ts'
+import type { ExperimentResult, Leak, Notice, Plan } from '../../contracts/index.ts'
+import {
+  type Catalog,
+  openCatalog,
+  type SecretSource,
+  systemClock,
+  temporaryFolder,
+  whyNotHidden,
+} from '../../kernel/index.ts'
 import { workerLimits } from '../workers/worker-limits.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
-import { resolveBenchmarks, sealBenchmarks } from './benchmark-seal.ts'
+import { type BenchmarkSeal, resolveBenchmarks, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
 import type { RunExperimentOptions } from './experiment-session.ts'
 
@@ -31,9 +40,49 @@ export async function runExperiment(
   return await conductExperiment(checked, { ...options, clock, signal, spare })
 }
 
+/**
+ * All that is checked before the first run of an experiment, with the catalog of its plugins: models, secrets, the budget, tasks,
+ * verifiers and metrics of its benchmarks, leaks, and every training row. Throws what `runExperiment` would throw; nothing is recorded.
+ */
+export async function checkRunnable(
+  loaded: LoadedExperiment,
+  catalog: Catalog,
+  { projectDir, secretSource, signal }: { projectDir: string; secretSource: SecretSource; signal: AbortSignal },
+): Promise<{ plan: Plan; notices: readonly Notice[]; leaks: readonly Leak[] }> {
+  const plugins = pluginReferences(loaded)
+  // A check makes no project of a folder that is none.
+  const isProject = await stat(join(projectDir, '.evsys')).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  const seal = await sealOf(loaded, projectDir, isProject ? 'auto' : 'off')
+  const { checkExperiment } = await loadCheck()
+  const options = { projectDir, plugins, seal: { ...seal, notices: [] }, secretSource, signal }
+  const checked = await checkExperiment(loaded, catalog, options)
+  const { openChecked } = await loadSession()
+  const scratch = isProject ? undefined : temporaryFolder('check')
+  try {
+    const { sealed, leaks: found } = await openChecked(checked, { everyRow: true, cachedIn: scratch }, signal)
+    await sealed[Symbol.asyncDispose]()
+    return { plan: checked.plan, notices: [...checked.notices, ...found.notices], leaks: found.leaks }
+  } finally {
+    if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+async function sealOf({ plan }: LoadedExperiment, projectDir: string, choice: SealChoice): Promise<BenchmarkSeal> {
+  const named = await resolveBenchmarks(plan, projectDir)
+  const runs = plan.runs.map(({ config }) => config)
+  return sealBenchmarks({ benchmarks: named.experiment.metadata.benchmark, runs, projectDir, choice })
+}
+
 // The record, statistics and the pool of workers: a third of the code of evsys.
 function loadConduct(): Promise<typeof import('./conduct-experiment.ts')> {
   return import('./conduct-experiment.ts')
+}
+
+function loadSession(): Promise<typeof import('./experiment-session.ts')> {
+  return import('./experiment-session.ts')
 }
 
 // Apart: the compiler leaves the extension of an import as it is beside an `await using`.
@@ -56,13 +105,7 @@ async function prepare(
   const loaded = await loadExperiment(source, { signal, set, dry, steps, cwd, refuseUnused: true, furtherProblems })
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
-  const named = await resolveBenchmarks(loaded.plan, projectDir)
-  const seal = await sealBenchmarks({
-    benchmarks: named.experiment.metadata.benchmark,
-    runs: loaded.plan.runs.map(({ config }) => config),
-    projectDir,
-    choice: options.seal ?? 'auto',
-  })
+  const seal = await sealOf(loaded, projectDir, options.seal ?? 'auto')
   const { hidden } = seal
   // What is needed next starts up meanwhile: a worker and, within it, a trainer. Nothing of it is a run yet.
   const [first] = loaded.plan.runs

@@ -71,9 +71,10 @@ async function scoreOne(
 type Asked = Parameters<typeof answersOf>[0]
 
 async function answered(asked: Asked, { sealed }: ExperimentSession) {
-  const { name } = asked.benchmark
+  const { signal, benchmark } = asked
+  const { name } = benchmark
   const { predictions, usage } = await answersOf(asked, sealed.tasks(name))
-  return { scored: await sealed.score(name, predictions), usage }
+  return { scored: await sealed.score(name, predictions, { signal }), usage }
 }
 
 async function attempted(asked: Asked, { sealed, experiment }: ExperimentSession, model: string) {

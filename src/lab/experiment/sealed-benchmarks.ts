@@ -104,8 +104,12 @@ export class SealedBenchmarks implements AsyncDisposable {
     return this.#find(benchmark).scorer.hash
   }
 
-  async score(benchmark: string, predictions: readonly Prediction[], answersFile?: string): Promise<Scored> {
-    return this.#find(benchmark).scorer.score(predictions, undefined, undefined, answersFile)
+  async score(
+    benchmark: string,
+    predictions: readonly Prediction[],
+    { answersFile, signal }: { answersFile?: string | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<Scored> {
+    return this.#find(benchmark).scorer.score(predictions, signal, undefined, answersFile)
   }
 
   /** Attempts the task folders of a benchmark, and scores what came of it. */

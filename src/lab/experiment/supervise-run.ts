@@ -9,13 +9,24 @@ import {
   CheckpointKind,
   type ErrorRecord,
   FailureTally,
+  type Item,
   type Metrics,
   RunAssignment,
   type RunEvent,
   referencedArms,
   type Scored,
 } from '../../contracts/index.ts'
-import { EvsysError, errorRecord, fileError, isDiskFull, isDiskFullError, systemCode } from '../../kernel/index.ts'
+import {
+  type AnnouncedWait,
+  announceWait,
+  EvsysError,
+  errorRecord,
+  fileError,
+  isDiskFull,
+  isDiskFullError,
+  onAbort,
+  systemCode,
+} from '../../kernel/index.ts'
 import { answersFile, isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 import { untilRunDirFree } from '../workers/run-holder.ts'
@@ -46,14 +57,20 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
   const broken = new AbortController()
   const assignment = await assignRun(row, session)
   const onFailed = (error: unknown) => broken.abort(error)
-  const intake = createIntake(row, assignment.segment_file, assignment.next_item, session, onFailed)
+  using news = watchNews(row, session)
+  const onItem = (of: RunRow, item: Item) => {
+    news.follow(item)
+    session.onItem(of, item)
+  }
+  const at = { store: session.store, lease: session.lease, onItem }
+  const intake = createIntake(row, assignment.segment_file, assignment.next_item, at, onFailed)
   try {
     const ended = await pool.run(assignment, {
       onWritten: intake.onWritten,
       onScore: (question) => scoreAnswers(row, question, session),
       onTrials: (question) => scoreTrials(row, question, session),
       stopping,
-      signal: AbortSignal.any([signal, broken.signal]),
+      signal: AbortSignal.any([signal, broken.signal, news.overdue]),
       secrets: secrets.get(row.name) ?? {},
       addresses,
     })
@@ -61,9 +78,68 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
     return ended
   } catch (error) {
     signal.throwIfAborted()
+    if (news.overdue.aborted) return { outcome: 'interrupted' }
     return { outcome: 'lost', error: faultOfRun(error) }
   } finally {
     await intake.close()
+  }
+}
+
+/** What a run that was asked to end may take until it reports anything. */
+const LEAVE_MS = 10_000
+
+/** A run is quiet when it reports nothing for three times as long as it did before, within these bounds. */
+const LEAST_QUIET_MS = 5000
+const MOST_QUIET_MS = 15_000
+
+/** Says of a run that reports nothing what it is at. One that is interrupted and reports nothing more is ended, and resumes later. */
+function watchNews({ name }: RunRow, { options }: ExperimentSession) {
+  const { signal, onNotice } = options
+  const overdue = new AbortController()
+  let doing = 'it loads its plugins and its data and opens its model'
+  let leaving: AnnouncedWait | undefined
+  const say = (seconds: number) => onNotice?.(`${name}: no news for ${seconds} s: ${doing}`)
+  let waiting = announceWait(say)
+  let newsMs = performance.now()
+  let pauseMs = 0
+  const stopListening = onAbort(signal, () => {
+    leaving = announceWait((seconds) => {
+      onNotice?.(`${name}: has not saved in ${seconds} s and is ended; --resume begins at its last checkpoint`)
+      overdue.abort(new EvsysError('INTERRUPTED', 'the run did not save in time'))
+    }, LEAVE_MS)
+  })
+  return {
+    overdue: overdue.signal,
+    follow(item: Item) {
+      pauseMs = Math.max(pauseMs, performance.now() - newsMs)
+      newsMs = performance.now()
+      waiting[Symbol.dispose]()
+      waiting = announceWait(say, Math.min(MOST_QUIET_MS, Math.max(LEAST_QUIET_MS, 3 * pauseMs)))
+      leaving?.restart()
+      doing = doingAfter(item) ?? doing
+    },
+    [Symbol.dispose]() {
+      stopListening()
+      waiting[Symbol.dispose]()
+      leaving?.[Symbol.dispose]()
+    },
+  }
+}
+
+function doingAfter(item: Item): string | undefined {
+  switch (item.type) {
+    case 'run.started':
+      return `it is at step ${(item.resumed_from_step ?? -1) + 2}`
+    case 'step.finished':
+      return `it is at step ${item.step + 2}, or saves after step ${item.step + 1}`
+    case 'eval.started':
+      return `it is evaluated on ${item.benchmark}`
+    case 'eval.finished':
+      return `its evaluation on ${item.benchmark} is done`
+    case 'run.finished':
+      return 'its process ends'
+    default:
+      return undefined
   }
 }
 
@@ -98,7 +174,10 @@ async function scoreAnswers(
   { sealed, projectDir, signal, onCost }: ExperimentSession,
 ): Promise<Scored> {
   try {
-    const scored = await sealed.score(benchmark, predictions, answersFile(projectDir, row, { benchmark, step }))
+    const scored = await sealed.score(benchmark, predictions, {
+      answersFile: answersFile(projectDir, row, { benchmark, step }),
+      signal,
+    })
     const answers = predictions.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0) // of a client that answers
     onCost((scored.judge?.cost_usd ?? 0) + answers)
     return scored

@@ -1,7 +1,15 @@
 // What built-in plugins are handed outside of runs: the controller trusts them, and they see the secrets that they name.
 
 import { builtins } from '../../builtins/index.ts'
-import { createRegistry, EvsysError, keyedRandom, type PluginServices, type SecretSource } from '../../kernel/index.ts'
+import {
+  createRegistry,
+  EvsysError,
+  keyedRandom,
+  longWaits,
+  type PluginServices,
+  type SecretSource,
+  sayWarnings,
+} from '../../kernel/index.ts'
 
 /** Draws are keyed by the seed. */
 export async function builtinServices(options: {
@@ -14,7 +22,7 @@ export async function builtinServices(options: {
   return {
     registry,
     random: (...path) => keyedRandom(options.seed, ...path),
-    log: () => {},
+    log: sayWarnings((text) => longWaits.publish(text)),
     address: (name) => options.secretSource?.get(name),
     secret(name) {
       const value = options.secretSource?.get(name)

@@ -2,8 +2,8 @@
 // is kept; run again with the same folder it resumes.
 import { basename, join } from 'node:path'
 import type { PluginSpec, Sampling, Usage } from '../../contracts/index.ts'
-import { type RewardScore, scoreRewards } from '../../evaluate/index.ts'
-import { EvsysError, hashOf, keyedRandom, type SecretSource } from '../../kernel/index.ts'
+import { type RewardScore, rewardMetrics, scoreRewards } from '../../evaluate/index.ts'
+import { EvsysError, equipPlugin, hashOf, keyedRandom, type SecretSource } from '../../kernel/index.ts'
 import { meterUsage, openInferenceClient } from '../../models/index.ts'
 import {
   type AgentInfo,
@@ -67,6 +67,10 @@ export async function runTaskFolders(options: TaskFoldersOptions): Promise<TaskF
       fix: 'add --model claude-sonnet-4-6, or another.',
     })
   }
+  // What no trial could use is refused before the first one.
+  equipPlugin('agent', agent, { ...services, signal })
+  if (options.environment.kind !== 'auto') equipPlugin('environment', options.environment, { ...services, signal })
+  rewardMetrics(options.metrics, numSamples, { ...services, signal })
   const isOne = tasks.length === 1 && tasks[0]?.path === dataset.path
   const source = isOne ? undefined : basename(dataset.path)
   const config = JobConfig.parse({

@@ -1,5 +1,12 @@
 // A client by its kind, ready to answer: params checked, secrets put in, nothing secret coming out.
-import type { InferenceClient, ModelEntry, OpenInferenceClient, PluginCard, PluginSpec } from '../../contracts/index.ts'
+import type {
+  AddressVariable,
+  InferenceClient,
+  ModelEntry,
+  OpenInferenceClient,
+  PluginCard,
+  PluginSpec,
+} from '../../contracts/index.ts'
 import {
   boundary,
   createRedactor,
@@ -17,17 +24,17 @@ export interface OpenClientOptions {
   readonly cassette?: CassetteSpec | undefined
 }
 
-/** Where providers are reached, as their own libraries read it. Each is no secret, and is looked up where secrets are. */
-const addresses = new Map([
+/** Where providers are reached, as their own libraries read it. Each is no secret, and may be given where secrets are. */
+const addresses = new Map<string, AddressVariable>([
   ['openai', 'OPENAI_BASE_URL'],
   ['anthropic', 'ANTHROPIC_BASE_URL'],
 ])
 
-function withAddress(spec: PluginSpec, { secret }: Pick<PluginServices, 'secret'>): PluginSpec {
+function withAddress(spec: PluginSpec, { address, secret }: Pick<PluginServices, 'address' | 'secret'>): PluginSpec {
   const name = addresses.get(spec.kind)
   if (name === undefined || spec.params.base_url !== undefined) return spec
   try {
-    return { ...spec, params: { ...spec.params, base_url: secret(name) } }
+    return { ...spec, params: { ...spec.params, base_url: address?.(name) ?? secret(name) } }
   } catch {
     return spec // it is not set
   }

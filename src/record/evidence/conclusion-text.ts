@@ -47,10 +47,16 @@ export function conclusionText(
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
-function claimSentence({ verdict, claim, claims, n_runs }: Evidence): string {
-  if (verdict === 'failed') return `Failed: none of the ${n_runs} runs completed.`
+function claimSentence(evidence: Evidence): string {
+  const { verdict, claim, claims } = evidence
+  if (verdict === 'failed') return `Failed: ${whyFailed(evidence)}.`
   if (claims !== undefined) return claimsSentences(verdict, claims)
   return claim === null && verdict === 'exploratory' ? 'Exploratory: no claim was declared.' : oneClaim(claim)
+}
+
+function whyFailed({ n_runs, n_completed, objective }: Evidence): string {
+  if (n_completed === 0) return `none of the ${n_runs} runs completed`
+  return `no answer to ${objective?.benchmark ?? 'the benchmark'} could be scored, in any of the ${n_completed} runs that completed`
 }
 
 /** The verdict on all, then each claim with its p-values. */
@@ -90,7 +96,9 @@ function coverSentence({ interval, over, n_seeds, seed_interval = null }: PairEv
     : ' All seeds gave the same, so the interval covers the chance of tasks alone.'
 }
 
-function drySentence({ verdict, n_runs }: Evidence): string {
+function drySentence(evidence: Evidence): string {
+  const { verdict, n_runs, n_completed } = evidence
+  if (verdict === 'failed' && n_completed > 0) return `Failed: ${whyFailed(evidence)}.`
   return verdict === 'failed'
     ? `Failed: none of the ${n_runs} runs of this dry run completed.`
     : 'Dry run: the plan runs. Its runs were cut short, so nothing was tested.'

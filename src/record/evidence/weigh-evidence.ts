@@ -65,7 +65,12 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
   const scored = arms.filter((arm) => arm.score !== null && arm.name !== BASE_MODEL)
   const best = bestOf(scored, plan.objective?.direction ?? 'max')
   return {
-    verdict: completed.length === 0 ? 'failed' : plan.claim === undefined ? 'exploratory' : jointVerdict(claims),
+    verdict:
+      completed.length === 0 || isUnscored(completed, plan)
+        ? 'failed'
+        : plan.claim === undefined
+          ? 'exploratory'
+          : jointVerdict(claims),
     objective: plan.objective ?? null,
     best_arm: best?.name ?? null,
     tied: tiedWith(best, scored),
@@ -80,6 +85,15 @@ export function weighEvidence({ plan, runs, metricOf }: WeighOptions): Evidence 
     n_test_looks: runs.flatMap(({ evals }) => evals).filter((each) => each.split === 'test' && each.step !== undefined)
       .length,
   }
+}
+
+/** Whether every run was evaluated on what ranks them, and scoring failed each time. */
+function isUnscored(runs: readonly RecordedRun[], { objective }: RecordedPlan): boolean {
+  if (objective === undefined) return false
+  return runs.every(({ evals }) => {
+    const ranking = evals.filter(({ benchmark }) => benchmark === objective.benchmark)
+    return ranking.length > 0 && ranking.every(({ error }) => error !== undefined)
+  })
 }
 
 function armEvidence(

@@ -147,6 +147,10 @@ async function trainAndScore(scope: RunScope, options: CountedOptions, training:
   const loop = await train(scope, options, training)
   if (loop.interrupted) return { interrupted: true }
   checkTrained(options.tally, assignment)
+  if (!loop.trained && assignment.benchmarks.length === 0 && !assignment.is_dry) {
+    const message = `"${assignment.config.algorithm.kind}" trained nothing, and no benchmark scores what it is`
+    throw new EvsysError('RUN_EMPTY', message, { fix: 'declare a benchmark, or name an algorithm that trains.' })
+  }
   const last = Math.max(loop.lastStep, 0)
   // Weights that nothing moved are those that the run started from: there is nothing to save.
   const isMoved = loop.trained || !('baseModel' in scope.reference)

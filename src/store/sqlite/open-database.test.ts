@@ -22,7 +22,7 @@ describe('patiently', () => {
     const never = () => {
       throw locked
     }
-    await expect(patiently(never, 5)).rejects.toBe(locked)
+    await expect(patiently(never, { ms: 5 })).rejects.toBe(locked)
     let n = 0
     const broken = () => {
       n += 1

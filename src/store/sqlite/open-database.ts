@@ -5,23 +5,23 @@ import { isBuiltin } from 'node:module'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseSyncInstance } from '@photostructure/sqlite'
-import { announceWait, EvsysError, fileError, longWaits, syncFolder } from '../../kernel/index.ts'
+import { announceWait, EvsysError, fileError, longWaits, onAbort, syncFolder } from '../../kernel/index.ts'
 import { isBusy, sqliteFault } from './sqlite-fault.ts'
 
 // WAL: readers and one writer at once. NORMAL: what was committed survives the death of the process; a power loss may take the
 // last transactions, whole, and never damages the file.
 const SETTINGS = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864'
 
-export async function openDatabase(file: string): Promise<DatabaseSync> {
+export async function openDatabase(file: string, signal?: AbortSignal): Promise<DatabaseSync> {
   const Database = await loadDriver()
   let database: DatabaseSync | undefined
   try {
     const opened = new Database(file)
     database = opened
     opened.exec(`PRAGMA busy_timeout = ${BLOCKING_MS}; PRAGMA foreign_keys = ON`)
-    await patiently(() => refuseForeign(opened, file))
+    await patiently(() => refuseForeign(opened, file), { signal })
     // Two processes that create it at once: switching the journal does not wait by itself.
-    await patiently(() => opened.exec(SETTINGS))
+    await patiently(() => opened.exec(SETTINGS), { signal })
     return opened
   } catch (cause) {
     database?.close()
@@ -94,21 +94,47 @@ const BLOCKING_MS = 20
 const PATIENCE_MS = 60_000
 const LONGEST_PAUSE_MS = 50
 
+/** After an interruption: enough to record the end, unless the lock is held for long. */
+const HURRIED_MS = 2000
+
+interface Patience {
+  readonly ms?: number | undefined
+  /** Aborted: the lock is waited for a moment more. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Does `work`, again and again while another process holds the lock. */
-export async function patiently<T>(work: () => T, patienceMs = PATIENCE_MS): Promise<T> {
-  const givesUpAt = performance.now() + patienceMs
+export async function patiently<T>(work: () => T, { ms = PATIENCE_MS, signal }: Patience = {}): Promise<T> {
+  let busy: unknown
+  try {
+    return work()
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    busy = error
+  }
+  let givesUpAt = performance.now() + ms
+  const hurry = () => {
+    givesUpAt = Math.min(givesUpAt, performance.now() + HURRIED_MS)
+  }
+  const stopListening = signal === undefined ? () => {} : onAbort(signal, hurry)
   using _waiting = announceWait((seconds) =>
     longWaits.publish(
-      `another process has been writing to the record for ${seconds} s; waiting for up to ${patienceMs / 1000} s`,
+      `another process has been writing to the record for ${seconds} s; waiting for up to ${Math.ceil(ms / 1000)} s`,
     ),
   )
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    try {
-      return work()
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= givesUpAt) throw error
+  try {
+    for (let pauseMs = 1; performance.now() < givesUpAt; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      await delay(pauseMs)
+      try {
+        return work()
+      } catch (error) {
+        if (!isBusy(error)) throw error
+        busy = error
+      }
     }
-    await delay(pauseMs)
+    throw busy
+  } finally {
+    stopListening()
   }
 }
 

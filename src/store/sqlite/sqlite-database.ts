@@ -7,9 +7,9 @@ import { sqliteDialect } from './sqlite-dialect.ts'
 import { sqliteFault } from './sqlite-fault.ts'
 import { sqlitePoints } from './sqlite-points.ts'
 
-export async function sqliteDatabase(file: string): Promise<Database> {
-  const database = await openDatabase(file)
-  const query = new Kysely<Tables>({ dialect: sqliteDialect(database) })
+export async function sqliteDatabase(file: string, signal?: AbortSignal): Promise<Database> {
+  const database = await openDatabase(file, signal)
+  const query = new Kysely<Tables>({ dialect: sqliteDialect(database, signal) })
   return {
     kind: 'sqlite',
     label: file,

@@ -13,17 +13,18 @@ import {
 import { rowsFromStored, toStored } from '../database/stored-values.ts'
 import { closeDatabase, type DatabaseSync, patiently } from './open-database.ts'
 
-export function sqliteDialect(database: DatabaseSync): Dialect {
+/** `signal`, aborted: locks of other processes are waited for a moment more. */
+export function sqliteDialect(database: DatabaseSync, signal?: AbortSignal): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => sqliteDriver(database),
+    createDriver: () => sqliteDriver(database, signal),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
 }
 
-function sqliteDriver(database: DatabaseSync): Driver {
-  const connection = sqliteConnection(database)
+function sqliteDriver(database: DatabaseSync, signal: AbortSignal | undefined): Driver {
+  const connection = sqliteConnection(database, signal)
   let lastInLine: Promise<void> = Promise.resolve()
   let leave = () => {}
   return {
@@ -42,7 +43,7 @@ function sqliteDriver(database: DatabaseSync): Driver {
       leave()
     },
     // A transaction that reads first and writes later would fail when another process wrote in between: take the lock at once.
-    beginTransaction: () => patiently(() => database.exec('begin immediate')),
+    beginTransaction: () => patiently(() => database.exec('begin immediate'), { signal }),
     async commitTransaction() {
       database.exec('commit')
     },
@@ -56,7 +57,7 @@ function sqliteDriver(database: DatabaseSync): Driver {
   }
 }
 
-function sqliteConnection(database: DatabaseSync): DatabaseConnection {
+function sqliteConnection(database: DatabaseSync, signal: AbortSignal | undefined): DatabaseConnection {
   const prepare = createStatementCache(database)
   const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
     const { statement, reads } = prepare(sql)
@@ -66,7 +67,8 @@ function sqliteConnection(database: DatabaseSync): DatabaseConnection {
   }
   return {
     // Within a transaction the lock is held already.
-    executeQuery: async (query) => (database.isTransaction ? execute(query) : patiently(() => execute(query))),
+    executeQuery: async (query) =>
+      database.isTransaction ? execute(query) : patiently(() => execute(query), { signal }),
     streamQuery() {
       throw new Error('the embedded database gives all rows at once') // nothing in this room asks
     },

@@ -52,6 +52,17 @@ describe('proposers with a model', () => {
     expect(JSON.stringify(provider.heard[0]?.body)).toContain('Give 3 different ideas')
   })
 
+  it('are asked where ANTHROPIC_BASE_URL and OPENAI_BASE_URL say, unless params say another (USE-177)', async () => {
+    const provider = await startFakeProvider(says({ text: good }))
+    const at = (path: string) => (name: string) => (name.endsWith('_BASE_URL') ? `${provider.url}${path}` : key)
+    await anthropic.propose(sampleBrief(), { ...pluginContext(anthropic, {}), secret: at('') })
+    await openaiCompatible.propose(sampleBrief(), {
+      ...pluginContext(openaiCompatible, { model: 'm' }),
+      secret: at('/v1'),
+    })
+    expect(provider.heard.map(({ path }) => path)).toEqual(['/v1/messages', '/v1/chat/completions'])
+  })
+
   it('keep an answer within what the caps of the session leave (RES-623)', async () => {
     const limited = async (limit: Brief['limit']) => {
       const provider = await startFakeProvider(says({ text: good }))

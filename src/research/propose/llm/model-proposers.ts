@@ -28,8 +28,8 @@ const anthropicParams = z.strictObject({
   model: z.string().min(1).default('claude-sonnet-4-6').describe('The model, as Anthropic names it.'),
   base_url: z
     .url({ protocol: /^https?$/ })
-    .default('https://api.anthropic.com')
-    .describe('Address of Anthropic, or of a gateway.'),
+    .optional()
+    .describe('Address of Anthropic, or of a gateway. Default: ANTHROPIC_BASE_URL, else https://api.anthropic.com.'),
   ...shared,
 })
 
@@ -51,8 +51,10 @@ const openaiParams = z.strictObject({
   model: z.string().min(1).describe('The model, as its server names it.'),
   base_url: z
     .url({ protocol: /^https?$/ })
-    .default(openaiHost)
-    .describe('Address of the server, up to and with its version: http://127.0.0.1:8000/v1.'),
+    .optional()
+    .describe(
+      'Address of the server, up to and with its version: http://127.0.0.1:8000/v1. Default: OPENAI_BASE_URL, else https://api.openai.com/v1.',
+    ),
   key: z
     .enum(['OPENAI_API_KEY', 'none'])
     .optional()
@@ -73,7 +75,7 @@ export const openaiCompatible = defineProposer({
 })
 
 function openaiCall(params: z.output<typeof openaiParams>) {
-  const isOpenai = params.base_url.replace(/\/+$/, '') === openaiHost
+  const isOpenai = (params.base_url ?? openaiHost).replace(/\/+$/, '') === openaiHost
   const { key = isOpenai ? 'OPENAI_API_KEY' : 'none' } = params
   const address = { base_url: params.base_url, api_key: key === 'none' ? undefined : `\${secret:${key}}` }
   return {

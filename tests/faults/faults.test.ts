@@ -1,0 +1,124 @@
+// Every row of fault-table.ts, made to happen: what is said, in text and JSON, the exit code, the record, and the first signal.
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'vitest'
+import * as z from 'zod'
+import { main } from '../../src/cli/main.ts'
+import { ErrorRecord } from '../../src/contracts/index.ts'
+import { openStore } from '../../src/store/index.ts'
+import { runMain } from '../cli/run-main.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { breaks, writeProject } from './broken-parts.ts'
+import { type Fault, faultName, faults } from './fault-table.ts'
+
+const folder = temporaryFolders()
+
+describe.concurrent('when something fails', { timeout: 120_000 }, () => {
+  it.for(faults.map((fault) => [faultName(fault), fault] as const))('%s (USE-170)', async ([name, fault], task) => {
+    const { expect, onTestFinished } = task
+    const dir = folder()
+    const closing: (() => unknown)[] = []
+    onTestFinished(async () => {
+      for (const close of closing.reverse()) await close()
+    })
+    const args = await breaks[name]?.({ dir, defer: (close) => void closing.push(close) })
+    const { code, stdout, stderr } = await commandIn(dir, args ?? [], fault)
+    const said = { code, stdout, stderr }
+    if (fault.waits !== undefined) expect(said).toMatchObject({ stderr: expect.stringContaining(fault.waits) })
+    const errors = errorsIn(stdout)
+    if (fault.ends === 'on the first signal') {
+      expect(said).toMatchObject({ code: 130, stderr: expect.stringContaining('interrupted: ') })
+      expect(errors).toMatchObject([{ code: 'INTERRUPTED' }])
+      expect(['none', 'running']).toContain((await recordIn(dir)).experiment)
+      return
+    }
+    const { exit, code: error, says, run } = fault.ends
+    expect(said).toMatchObject({ code: exit, stdout: expect.stringContaining(says) })
+    if (error !== undefined) expect(errors.map((each) => each.code)).toContain(error)
+    expect(await recordIn(dir)).toMatchObject({ run })
+  })
+})
+
+describe('a run that hangs', () => {
+  const written = (dir: string) => {
+    const text = `import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { defineAgent } from 'evsys/plugin'
+export default defineAgent({
+  kind: 'waits', summary: 'Waits while there is a file.',
+  async run() { if (existsSync('hang')) await new Promise(() => {}); return { output: 'yes' } },
+})\n`
+    const algorithm = { kind: 'sft', params: { max_steps: 8, batch_size: 1, save_every: 4 } }
+    const benchmark = { run_every: 4, split: 'val' }
+    return writeProject(dir, { run: { agent: { kind: 'waits' }, algorithm }, benchmark, plugins: { 'waits.ts': text } })
+  }
+
+  it('is ended by the first signal, and resumed to the record of one that never hung (USE-174)', async ({ expect }) => {
+    const [whole, hung] = [folder(), folder()]
+    expect(await runMain([...written(whole)], { cwd: whole })).toMatchObject({ code: 0 })
+    const args = written(hung)
+    writeFileSync(join(hung, 'hang'), '')
+    const first = await commandIn(hung, args, { waits: 'no answer of agent', ends: 'on the first signal' })
+    expect(first).toMatchObject({ code: 130, stderr: expect.stringContaining('has not saved in') })
+    rmSync(join(hung, 'hang'))
+    expect(await runMain([...args, '--resume'], { cwd: hung })).toMatchObject({ code: 0 })
+    expect(await canonical(hung)).toEqual(await canonical(whole))
+  })
+})
+
+async function canonical(dir: string): Promise<unknown> {
+  await using store = await openStore(join(dir, '.evsys', 'evsys.db'))
+  const [experiment] = await store.experiments({ limit: 1 })
+  return await store.canonicalRecord(experiment?.id ?? '')
+}
+
+/** Runs the command; one that ends by a signal alone gets it once it has said what it waits for. */
+async function commandIn(dir: string, args: readonly string[], { waits, ends }: Pick<Fault, 'waits' | 'ends'>) {
+  const controller = new AbortController()
+  let stdout = ''
+  let stderr = ''
+  const code = await main([...args, '--json'], {
+    stdout: {
+      write(text) {
+        stdout += text
+      },
+    },
+    stderr: {
+      write(text) {
+        stderr += text
+        if (ends === 'on the first signal' && waits !== undefined && stderr.includes(waits)) controller.abort()
+      },
+    },
+    stdin: (async function* () {})(),
+    cwd: dir,
+    env: { PATH: process.env.PATH ?? '' },
+    signal: controller.signal,
+  })
+  return { code, stdout, stderr }
+}
+
+const Said = z.looseObject({
+  errors: z.array(ErrorRecord).optional(),
+  error: ErrorRecord.optional(),
+  arms: z.array(z.looseObject({ error: ErrorRecord.optional() })).optional(),
+})
+
+/** The errors of a document, wherever it has them. */
+function errorsIn(stdout: string): ErrorRecord[] {
+  const { errors = [], error, arms = [] } = Said.parse(JSON.parse(stdout))
+  return [...errors, ...(error === undefined ? [] : [error]), ...arms.flatMap((arm) => arm.error ?? [])]
+}
+
+/** How the experiment and its run stand in the record; `none`: there is none. */
+async function recordIn(dir: string): Promise<{ experiment: string; run: string }> {
+  const none = { experiment: 'none', run: 'none' }
+  const file = join(dir, '.evsys', 'evsys.db')
+  if (!existsSync(file)) return none
+  try {
+    await using store = await openStore(file)
+    const [experiment] = await store.experiments({ limit: 1 })
+    const [run] = experiment === undefined ? [] : await store.runs(experiment.id)
+    return { experiment: experiment?.status ?? 'none', run: run?.status ?? 'none' }
+  } catch {
+    return none // it is no database
+  }
+}

@@ -986,5 +986,10 @@ export const requirements = {
   'USE-250':
     'an experiment may have several `claims`, each on any benchmark; verdicts are adjusted by Holm, and text and JSON hold raw and adjusted p-values and intervals',
   'USE-252': 'the conclusion names the budget that ended runs, and how many',
+  'USE-110':
+    'lost scores widen intervals, on tasks like these as on these very tasks, to all that any filling of them gives',
+  'USE-111': 'an interval on tasks like these is never narrower at an end than that on these very tasks',
+  'USE-112':
+    'seeds that differ by no more than single cells make them differ are pooled with these: whatever the variance of seeds, an interval over seeds covers 87 to 95 %',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

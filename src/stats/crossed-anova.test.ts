@@ -109,9 +109,10 @@ describe('the error of a mean', () => {
     resolution: null,
     rounding: 0,
     slack_S_T: none_S_T,
+    confidence: 0.9,
   }
 
-  it('with tasks as they are rests on the spread of seeds, never below luck or one flip of one score (STA-13)', () => {
+  it('with tasks as they are rests on the spread of seeds, pooled with that of cells where it is no larger, never below one flip of one score (STA-13, USE-112)', () => {
     expect(overSeeds({ ...input, anova: anova(6, 9, 1) })).toEqual({
       standardError: expect.closeTo(Math.sqrt(6 / 12), 14),
       df: 2,
@@ -120,8 +121,9 @@ describe('the error of a mean', () => {
       rests: 'spread',
     })
     expect(overSeeds({ ...input, anova: anova(0.001, 9, 1) })).toMatchObject({
-      standardError: expect.closeTo(Math.sqrt(fQuantile(0.05, 2, 6) / 12), 14),
-      rests: 'luck',
+      standardError: expect.closeTo(Math.sqrt((2 * 0.001 + 6 * 1) / 8 / 12), 14),
+      df: 8,
+      rests: 'pooled',
     })
     expect(overSeeds({ ...input, anova: anova(0.001, 9, 0.001), resolution: 3 })).toMatchObject({
       standardError: expect.closeTo(Math.sqrt(9 / 12 / 12), 14),
@@ -146,41 +148,45 @@ describe('the error of a mean', () => {
 
   it('on tasks like these adds both, with the degrees of freedom of Satterthwaite (STA-13)', () => {
     const seedError = { standardError: 0.5, df: 2, grain: 0.1, over: 'seeds', rests: 'spread' } as const // MS 3
-    expect(overBoth({ ...input, anova: anova(3, 5, 1) }, seedError, 0.9)).toEqual({
+    expect(overBoth({ ...input, anova: anova(3, 5, 1) }, seedError)).toEqual({
       standardError: expect.closeTo(Math.sqrt(7 / 12), 14),
       df: expect.closeTo(49 / (9 / 2 + 25 / 3 + 1 / 6), 12),
       grain: 0,
       over: 'both',
     })
-    expect(overBoth({ ...input, anova: anova(3, 5, 5) }, seedError, 0.9)).toEqual({
+    const pooledError = { standardError: 0.5, df: 8, grain: 0, over: 'seeds', rests: 'pooled' } as const
+    expect(overBoth({ ...input, anova: anova(3, 5, 5) }, pooledError)).toEqual({
       standardError: expect.closeTo(Math.sqrt(5 / 12), 14),
       df: 3,
       grain: 0,
       over: 'both',
     })
-    const alone = { standardError: expect.closeTo(0.5, 14), df: 2, grain: 0, over: 'both' }
-    expect(overBoth({ ...input, anova: anova(3, 2, 4) }, seedError, 0.9)).toEqual(alone)
+    expect(overBoth({ ...input, anova: anova(3, 2, 4) }, seedError)).toMatchObject({ standardError: 0.5, df: 2 })
   })
 
-  it('on tasks like these is no smaller than over seeds that differ by more than cells do in every second experiment (STA-13)', () => {
+  it('over seeds takes their spread for noise of cells up to what cells give in 55 of 100 experiments (STA-13, USE-112)', () => {
     const at = (residual: number) => {
-      const seedError = { standardError: Math.sqrt(3 / 12), df: 2, grain: 0, over: 'seeds', rests: 'spread' } as const
-      return overBoth({ ...input, anova: anova(3, 3.5, residual) }, seedError, 0.9)
+      const table = { ...input, anova: anova(3, 3.5, residual) }
+      const seedError = overSeeds(table)
+      return { seedError, error: overBoth(table, seedError) }
     }
-    const line = 3 / fQuantile(0.5, 2, 6)
-    expect(at(line * 0.99)).toMatchObject({ standardError: expect.closeTo(0.5, 14), df: 2 })
-    expect(at(line * 1.01)).toMatchObject({ standardError: expect.closeTo(Math.sqrt(3.5 / 12), 14), df: 3 })
+    const line = 3 / fQuantile(0.55, 2, 6)
+    const [below, above] = [at(line * 0.99), at(line * 1.01)]
+    expect(below.seedError).toMatchObject({ rests: 'spread', df: 2 })
+    expect(below.error).toMatchObject({ standardError: expect.closeTo(0.5, 14), df: 2 })
+    expect(above.seedError).toMatchObject({ rests: 'pooled', df: 8 })
+    expect(above.error).toMatchObject({ standardError: expect.closeTo(Math.sqrt(3.5 / 12), 14), df: 3 })
   })
 
   it('of one seed is over tasks, never below one flip of one score, and with room for lost scores (USE-1)', () => {
     const one = { ...input, nSeeds: 1, slack_S_T: [[0, 0, 0, 0]] }
     const table = { ...anova(0, 9, 0), seed: null, residual: null }
     expect(overSeeds({ ...one, anova: table })).toBeNull()
-    expect(overBoth({ ...one, anova: table }, null, 0.9)).toMatchObject({ standardError: 1.5, df: 3, over: 'tasks' })
-    expect(overBoth({ ...one, anova: table, resolution: 8 }, null, 0.9)).toMatchObject({ standardError: 2, grain: 1 })
-    const open = overBoth({ ...one, anova: table, slack_S_T: [[3, 0, 0, 0]] }, null, 0.9)
+    expect(overBoth({ ...one, anova: table }, null)).toMatchObject({ standardError: 1.5, df: 3, over: 'tasks' })
+    expect(overBoth({ ...one, anova: table, resolution: 8 }, null)).toMatchObject({ standardError: 2, grain: 1 })
+    const open = overBoth({ ...one, anova: table, slack_S_T: [[3, 0, 0, 0]] }, null)
     expect(open?.standardError).toBeCloseTo((3 + Math.sqrt(9 / 3)) / 2, 12)
-    expect(overBoth({ ...one, anova: { ...table, task: null } }, null, 0.9)).toBeNull()
+    expect(overBoth({ ...one, anova: { ...table, task: null } }, null)).toBeNull()
   })
 
   it('knows luck by the quantiles of F, which have a closed form at two degrees of freedom (STA-13)', () => {

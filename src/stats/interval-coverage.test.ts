@@ -96,6 +96,14 @@ describe('the 90 % intervals of a paired comparison', () => {
     expect(elsewhere).toBeGreaterThan(0.88)
   })
 
+  it.each([0, 0.1, 0.3, 1, 3])('over two seeds hold in 87 to 95 %, seeds of spread %d (USE-112)', (seedSd) => {
+    const n = scaled(2000)
+    const { here } = crossedCoverage(2, seedSd, n)
+    const error = 2 * Math.sqrt((0.9 * 0.1) / n)
+    expect(here).toBeGreaterThan(0.87 - error)
+    expect(here).toBeLessThan(0.95 + error)
+  })
+
   function crossedCoverage(n: number, seedSd: number, experiments: number) {
     const random = draws('crossed', n, seedSd)
     const found = Array.from({ length: experiments }, () => {

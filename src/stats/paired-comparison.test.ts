@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { simulateExperiment } from '../../tests/simulated-experiment.ts'
-import { fQuantile } from './crossed-anova.ts'
 import type { ArmScores, Cell } from './pair-scores.ts'
 import { comparePaired, type PairedComparisonOptions } from './paired-comparison.ts'
 import { tInterval } from './student-t.ts'
@@ -176,7 +175,7 @@ describe('comparePaired over seeds and tasks', () => {
     expect(comparison.variance.seed).toBeCloseTo(0.01, 10)
   })
 
-  it('lost scores widen the interval to all that they may have been (STA-14)', () => {
+  it('lost scores widen both intervals to all that they may have been (STA-14, USE-110)', () => {
     // Fill the lost scores at random between their bounds: no filling may leave the interval.
     const chance = draws('lost')
     for (let i = 0; i < 60; i++) {
@@ -190,11 +189,32 @@ describe('comparePaired over seeds and tasks', () => {
           row.map((cell) => (cell === lost ? ([0, 1, chance.float()][chance.int(3)] ?? 0) : cell)),
         )
         const filled = compare({ ...treatment, cells_S_T }, baseline, { resolution: 1 })
-        if (bounded.seedError?.over !== 'seeds' || filled.seedError?.over !== 'seeds') continue
-        expect(filled.seedInterval?.lower).toBeGreaterThanOrEqual((bounded.seedInterval?.lower ?? Number.NaN) - 1e-9)
-        expect(filled.seedInterval?.upper).toBeLessThanOrEqual((bounded.seedInterval?.upper ?? Number.NaN) + 1e-9)
+        for (const of of ['interval', 'seedInterval'] as const) {
+          if (filled[of] === null) continue
+          expect(filled[of].lower).toBeGreaterThanOrEqual((bounded[of]?.lower ?? Number.NaN) - 1e-9)
+          expect(filled[of].upper).toBeLessThanOrEqual((bounded[of]?.upper ?? Number.NaN) + 1e-9)
+        }
         expect(Math.abs(filled.effect - bounded.effect)).toBeLessThanOrEqual(bounded.unknown + 1e-9)
       }
+    }
+  })
+
+  it('on tasks like these is never narrower at an end than on these very tasks (USE-111)', () => {
+    const chance = draws('nested')
+    for (let i = 0; i < 300; i++) {
+      const world = {
+        seeds: 2 + chance.int(4),
+        tasks: 2 + chance.int(30),
+        taskSd: 2 * chance.float(),
+        sharedSd: 0,
+        armSd: chance.float(),
+        cellSd: chance.float(),
+      }
+      const { treatment, baseline } = simulateExperiment(world, chance)
+      const { interval, seedInterval } = compare(treatment, baseline)
+      if (seedInterval === null) continue
+      expect(interval?.lower).toBeLessThanOrEqual(seedInterval.lower + 1e-12)
+      expect(interval?.upper).toBeGreaterThanOrEqual(seedInterval.upper - 1e-12)
     }
   })
 
@@ -262,9 +282,10 @@ describe('comparePaired of coarse or repeated scores', () => {
       return row.map((value) => value + shift)
     })
     const { seedError, variance } = compare(byTask(cells), byTask(flat(0, 30, 3)))
-    expect(seedError?.rests).toBe('luck')
-    const line = fQuantile(0.05, 2, 58) * (variance.residual ?? Number.NaN)
-    expect(seedError?.standardError).toBeCloseTo(Math.sqrt(line / 90), 12)
+    expect(seedError?.rests).toBe('pooled')
+    expect(seedError?.df).toBe(60)
+    const pooled = (58 / 60) * (variance.residual ?? Number.NaN)
+    expect(seedError?.standardError).toBeCloseTo(Math.sqrt(pooled / 90), 5)
   })
 
   it('of equal scores has an interval where their range says how far one can move (USE-1)', () => {

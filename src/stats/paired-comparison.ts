@@ -98,9 +98,10 @@ export function comparePaired(options: PairedComparisonOptions): PairedCompariso
     resolution: resolution ?? (hasTasks ? (pairs.step ?? finite(largest)) : null),
     rounding: pairs.rounding,
     slack_S_T: pairs.slack_S_T,
+    confidence,
   }
   const seedError = overSeeds(errorInput)
-  const error = hasTasks && pairs.tasks.length > 1 ? overBoth(errorInput, seedError, confidence) : seedError
+  const error = hasTasks && pairs.tasks.length > 1 ? overBoth(errorInput, seedError) : seedError
   const unknown = meanOf(
     pairs.slack_S_T.map((row) => meanOf(row, 0)),
     0,
@@ -162,11 +163,14 @@ function orient(pairs: PairedScores, direction: Direction): PairedScores {
   return { ...pairs, differences_S_T: pairs.differences_S_T.map((row) => row.map(flip)) }
 }
 
-function allAlike({ differences_S_T, rounding }: PairedScores): boolean {
+/** Lost scores may make seeds alike. */
+function allAlike({ differences_S_T, slack_S_T, rounding }: PairedScores): boolean {
   const [first = [], ...others] = differences_S_T
-  const alike = (a: number | null, b: number | null) =>
-    a === b || Math.abs((a ?? Number.NaN) - (b ?? Number.NaN)) <= rounding
-  return others.every((row) => row.every((value, t) => alike(value, first[t] ?? null)))
+  const alike = (a: number | null, b: number | null, slack: number) =>
+    a === b || Math.abs((a ?? Number.NaN) - (b ?? Number.NaN)) <= rounding + slack
+  return others.every((row, s) =>
+    row.every((value, t) => alike(value, first[t] ?? null, (slack_S_T[s + 1]?.[t] ?? 0) + (slack_S_T[0]?.[t] ?? 0))),
+  )
 }
 
 // Shares of Var(mean) = var_seed / S + var_task / T + var_residual / (S T).

@@ -26,18 +26,22 @@ export function scoreInterval(
   const values_S_T = fillMissing(differences_S_T)
   const anova = crossedAnova(values_S_T, table.missing)
   const [first = []] = values_S_T
+  const slackAt = (s: number, t: number) => slack_S_T[s]?.[t] ?? 0
   const input = {
     anova,
     nSeeds: seeds.length,
     nTasks: tasks.length,
-    identical: values_S_T.every((row) => row.every((value, t) => Math.abs(value - (first[t] ?? value)) <= rounding)),
+    identical: values_S_T.every((row, s) =>
+      row.every((value, t) => Math.abs(value - (first[t] ?? value)) <= rounding + slackAt(s, t) + slackAt(0, t)),
+    ),
     resolution: null, // the score test has its own floor
     rounding,
     slack_S_T,
+    confidence,
   }
   const seedError = overSeeds(input)
   const hasTasks = scores.tasks !== undefined && tasks.length > 1
-  const error = hasTasks ? overBoth(input, seedError, confidence) : seedError
+  const error = hasTasks ? overBoth(input, seedError) : seedError
   const unknown = meanOf(
     slack_S_T.map((row) => meanOf(row, 0)),
     0,

@@ -991,5 +991,8 @@ export const requirements = {
   'USE-111': 'an interval on tasks like these is never narrower at an end than that on these very tasks',
   'USE-112':
     'seeds that differ by no more than single cells make them differ are pooled with these: whatever the variance of seeds, an interval over seeds covers 87 to 95 %',
+  'USE-113':
+    'what a task adds to a metric is its own value only where the metric is a mean over tasks, not where it equals one by coincidence',
+  'USE-114': 'a resumed experiment reports the time of all its executions, in text and JSON',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

@@ -211,8 +211,21 @@ function jackknife(codes) {
   const total = f1Of(counts)
   const values = counts.map((n, code) => (n === 0 ? Number.NaN : f1Of(counts.with(code, n - 1))))
   const middle = codes.reduce((sum, code) => sum + (values[code] ?? 0), 0) / codes.length
-  if (codes.every((code) => Math.floor(code / answers) === code % answers)) return codes.map(() => total)
+  const parts = [codes, codes.filter((_, t) => t % 2 === 0), codes.filter((_, t) => t % 2 === 1)]
+  if (parts.every((part) => Math.abs(shareRight(part) - f1Of(countsOf(part))) <= 1e-9)) {
+    return codes.map((code) => Number(isRightCode(code)))
+  }
   return codes.map((code) => total + (codes.length - 1) * (middle - (values[code] ?? 0)))
+}
+
+/** @param {number} code */
+function isRightCode(code) {
+  return Math.floor(code / answers) === code % answers
+}
+
+/** @param {readonly number[]} codes */
+function shareRight(codes) {
+  return codes.filter(isRightCode).length / codes.length
 }
 
 /**

@@ -25,6 +25,19 @@ describe('what each task adds to a metric', () => {
     expect(scoresOf(mean, [[0.2], [0.4], [1]])).toEqual({ t0: 0.2, t1: 0.4, t2: 1 })
   })
 
+  it('is not its value where that averages to the score by coincidence (USE-113)', () => {
+    const middle = ([...values]: number[]) => {
+      const sorted = values.sort((a, b) => a - b)
+      return (
+        ((sorted[Math.floor((sorted.length - 1) / 2)] ?? 0) + (sorted[Math.ceil((sorted.length - 1) / 2)] ?? 0)) / 2
+      )
+    }
+    const median: ReadyMetric = { name: 'median', direction: 'max', compute: (rewards) => middle(rewards.flat()) }
+    const found = scoresOf(median, [[0], [1], [3], [4], [2]])
+    expect(found).not.toEqual({ t0: 0, t1: 1, t2: 3, t3: 4, t4: 2 })
+    expect(meanOf(Object.values(found ?? {}).map(Number))).toBeCloseTo(2, 12)
+  })
+
   it('averages to the score of any metric (USE-4)', () => {
     const rewards = fc.array(fc.tuple(fc.double({ min: 0, max: 5, noNaN: true })), { minLength: 2, maxLength: 12 })
     fc.assert(

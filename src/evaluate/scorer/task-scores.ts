@@ -54,8 +54,14 @@ function taskValues(
   const of = (tasks: readonly number[]) => computeMetric(metric, pick(rewards, tasks), picked(samples, tasks), missing)
   const all = rewards.map((_, i) => i)
   const single = all.map((i) => valueOrNone(() => of([i])))
-  if (single.every((value) => value !== undefined) && isNear(meanOf(single), total)) {
-    return { members: all.map((i) => [i]), cells: single }
+  if (single.every((value) => value !== undefined)) {
+    // Of few tasks a mean may equal the score by coincidence: halves of them must agree as well.
+    const parts = [all, all.filter((i) => i % 2 === 0), all.filter((i) => i % 2 === 1)]
+    const isMean = parts.every((part) => {
+      const value = part === all ? total : valueOrNone(() => of(part))
+      return value !== undefined && isNear(meanOf(pick(single, part)), value)
+    })
+    if (isMean) return { members: all.map((i) => [i]), cells: single }
   }
   const members = n <= mostSingle ? all.map((i) => [i]) : grouped(all)
   const without = members.map((left) => {

@@ -36,6 +36,8 @@ describe('events', () => {
           return each.entry.type
         case 'budget.warned':
           return each.resource
+        case 'experiment.resumed':
+          return String(each.earlier_s)
         case 'notice':
           return each.text
         case 'baseline.finished':

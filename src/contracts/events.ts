@@ -298,6 +298,9 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
     used: z.number().min(0),
     cap: z.number().positive(),
   }),
+  experimentEvent('experiment.resumed', {
+    earlier_s: z.number().min(0).describe('Time that the executions before this one took together.'),
+  }),
   experimentEvent('notice', { text: z.string() }),
   experimentEvent('baseline.finished', { ...BaselineScore.shape }),
   experimentEvent('data.leaked', { ...Leak.shape }),

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { openStore } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { canonicalRecords, statuses } from './canonical-records.ts'
 import { startExperiment } from './experiment-process.ts'
@@ -30,7 +31,7 @@ describe('processes that run an experiment', { timeout: 600_000 }, () => {
     ;[expected] = await canonicalRecords(file)
   }, 600_000)
 
-  it('save and leave on Ctrl-C, as often as they are asked to, and end in the same record (LAB-27)', async () => {
+  it('save and leave on Ctrl-C, as often as they are asked to, and end in the same record (LAB-27, USE-114)', async () => {
     const file = experimentProject(folder(), brief)
     // After a step that is no planned checkpoint: what is saved then is for going on, and not for the record.
     for (const [n, text] of ['step.finished', 'eval.finished', 'data.loaded'].entries()) {
@@ -43,6 +44,16 @@ describe('processes that run an experiment', { timeout: 600_000 }, () => {
     await using resumed = startExperiment(file, { resume: true })
     expect((await resumed.end()).code).toBe(0)
     expect(await canonicalRecords(file)).toEqual([expected])
+    // Whatever each execution took is in the whole (USE-114).
+    await using store = await openStore(join(dirname(file), '.evsys', 'evsys.db'))
+    const [experiment] = await store.experiments({ limit: 1 })
+    const stream = `experiment:${experiment?.id}`
+    const marks = await store.events({ stream, afterSeq: 0, limit: 100, types: ['experiment.resumed'] })
+    const earlier = marks.flatMap((each) => (each.type === 'experiment.resumed' ? each.earlier_s : []))
+    expect(earlier).toHaveLength(3)
+    expect(earlier).toEqual(earlier.toSorted((a, b) => a - b))
+    expect(earlier[0]).toBeGreaterThan(0)
+    expect(experiment?.wallS).toBeGreaterThan(earlier.at(-1) ?? Number.NaN)
   })
 
   it('are separate experiments when the same file is run twice at once (LAB-28)', async () => {

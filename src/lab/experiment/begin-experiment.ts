@@ -88,6 +88,26 @@ export async function appendEvents(
   await store.append(stream, nextEvent - 1, events, lease)
 }
 
+/** Records that an experiment is resumed; the time that its earlier executions took together, each up to the last thing it recorded. */
+export async function recordResume(at: Parameters<typeof appendEvents>[0]): Promise<number> {
+  const { store, experiment } = at
+  const own = `experiment:${experiment.id}`
+  const types = ['experiment.started', 'experiment.resumed'] as const
+  const last = (await store.events({ stream: own, afterSeq: 0, limit: 1_000_000, types: [...types] })).at(-1)
+  const known = last?.type === 'experiment.resumed' ? last.earlier_s : 0
+  const ends = await Promise.all(
+    [own, ...(await store.runs(experiment.id)).map(({ id }) => `run:${id}`)].map(async (stream) => {
+      const { nextEvent } = await store.cursor(stream)
+      const [newest] = await store.events({ stream, afterSeq: Math.max(0, nextEvent - 2), limit: 1 })
+      return newest === undefined ? 0 : Date.parse(newest.at)
+    }),
+  )
+  const began = last === undefined ? Number.POSITIVE_INFINITY : Date.parse(last.at)
+  const earlier_s = known + Math.max(0, Math.max(...ends) - began) / 1000
+  await appendEvents(at, [{ type: 'experiment.resumed', earlier_s }])
+  return earlier_s
+}
+
 const LEASE_MS = 15_000
 
 const Owner = z.object({ host: z.string(), pid: z.int(), start: z.string() })

@@ -6,7 +6,7 @@ import { EvsysError } from '../../kernel/index.ts'
 import { cacheFolder } from '../../models/index.ts'
 import { recordedLeaks, recordedSpeeds, resultOf } from '../../record/index.ts'
 import { openStore, type RunRow, requireTraining, requireTrainingPlan } from '../../store/index.ts'
-import { appendEvents, finishedExperiment } from './begin-experiment.ts'
+import { appendEvents, finishedExperiment, recordResume } from './begin-experiment.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
 import { concludeExperiment } from './conclude-experiment.ts'
 import { ExperimentSession, ResumedMeanwhile, type SessionOptions } from './experiment-session.ts'
@@ -56,6 +56,7 @@ async function alreadyFinished(
 async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
   const { store, experiment, outputDir, projectDir, lease, clock, hooks } = session
   const started = clock.now()
+  const earlierS = session.isResumed ? await recordResume(session) : 0
   await session.work(async () => {
     try {
       await runAll(session)
@@ -70,7 +71,7 @@ async function conduct(session: ExperimentSession): Promise<ExperimentResult> {
     if (session.stopping.aborted) await stopUnfinished(session, session.stopping.reason)
   })
   await recordSpeeds(session)
-  const wallS = (clock.now() - started) / 1000
+  const wallS = earlierS + (clock.now() - started) / 1000
   const result = await concludeExperiment(store, experiment, { outputDir, projectDir, clock, lease, wallS })
   await hooks.ended(result)
   return result

@@ -994,5 +994,6 @@ export const requirements = {
   'USE-113':
     'what a task adds to a metric is its own value only where the metric is a mean over tasks, not where it equals one by coincidence',
   'USE-114': 'a resumed experiment reports the time of all its executions, in text and JSON',
+  'USE-115': 'a forecast after the first run or trial is within a factor of two: starts, steps, evaluations and pauses are measured apart, and all evaluations are counted',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

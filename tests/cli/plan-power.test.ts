@@ -18,17 +18,18 @@ interface PlanOptions {
   readonly minEffect?: number | undefined
   readonly metric?: string | undefined
   readonly axes?: Record<string, unknown[]> | undefined
+  readonly runEvery?: number | undefined
 }
 
 /** A plan of the experiments that `recordExperiment` records, in the same project. */
 async function planOf(dir: string, options: PlanOptions = {}): Promise<Plan> {
-  const { seeds = 3, minEffect, metric = 'pass@1', axes = {} } = options
+  const { seeds = 3, minEffect, metric = 'pass@1', axes = {}, runEvery = 5 } = options
   const claim = {
     treatment: { 'algorithm.params.learning_rate': 0.1 },
     baseline: { 'algorithm.params.learning_rate': 0.01 },
     min_effect: minEffect,
   }
-  const benchmark = { name: 'val', path: 'data/val', split: 'val', run_every: 5, metrics: [metric] }
+  const benchmark = { name: 'val', path: 'data/val', split: 'val', run_every: runEvery, metrics: [metric] }
   const value = {
     name: 'plan',
     metadata: {
@@ -150,6 +151,44 @@ describe('planForecast', () => {
     const forecast = await planForecast(store, await planOf(dir), { maxConcurrent: 3 })
     expect(forecast).toMatchObject({ tokens: 12_000, measuredOn: 5, maxConcurrent: 3 })
     expect(forecast.wallS).toBeCloseTo((6 * 5) / 3)
+  })
+
+  it('takes no start of a trial of one step for the pace of steps (USE-115)', async () => {
+    const dir = folder()
+    writeTasks(dir, 10)
+    // 9 s to start, a step of 0.5 s, 1 s of scoring.
+    const seconds = (type: string) =>
+      ({ 'run.started': 9, 'eval.finished': 1 })[type] ?? (type === 'step.finished' ? 0.5 : 0)
+    await recordExperiment(dir, { id: 'a', steps: 1, seconds, provenance: { dry: true } })
+    await using store = await record(dir)
+    const { wallS } = await planForecast(store, await planOf(dir), { maxConcurrent: 1 })
+    const actual = 6 * (9 + 20 * 0.5 + 4 * 1)
+    expect(wallS).toBeGreaterThan(actual / 2)
+    expect(wallS).toBeLessThan(actual * 2)
+  })
+
+  it('counts evaluations as such, and pauses as none of it (USE-115)', async () => {
+    const dir = folder()
+    writeTasks(dir, 10)
+    let n = 0
+    const seconds = (type: string) =>
+      ({ 'run.started': 2, 'eval.finished': 6 })[type] ?? (type === 'step.finished' ? (n++ === 4 ? 4000 : 0.5) : 0)
+    await recordExperiment(dir, { id: 'a', seconds, seeds: 1 })
+    await using store = await record(dir)
+    const { wallS } = await planForecast(store, await planOf(dir, { seeds: 1 }), { maxConcurrent: 1 })
+    const actual = 2 * (2 + 20 * 0.5 + 4 * 6)
+    expect(wallS).toBeGreaterThan(actual / 2)
+    expect(wallS).toBeLessThan(actual * 2)
+  })
+
+  it('counts the evaluation of the selected checkpoint by benchmarks that were not scored at it (USE-115)', async () => {
+    const dir = folder()
+    writeTasks(dir, 10)
+    await using store = await record(dir)
+    const evals = async (runEvery: number) => (await planForecast(store, await planOf(dir, { runEvery }))).evals
+    expect(await evals(5)).toBe(6 * 4)
+    expect(await evals(30)).toBe(6)
+    expect(await evals(0)).toBe(6)
   })
 
   it('never plans more at a time than there are runs (CLI-12)', async () => {

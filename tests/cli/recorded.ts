@@ -30,6 +30,10 @@ export interface Recorded {
   readonly failing?: readonly number[] | undefined
   readonly day?: string | undefined
   readonly provenance?: Readonly<Record<string, unknown>> | undefined
+  /** Steps of a run. */
+  readonly steps?: number | undefined
+  /** Time up to an event of a type, from the one before it; absent: all happens at one moment. */
+  readonly seconds?: ((type: string) => number) | undefined
   /** Leaves it as a process that was killed leaves it. */
   readonly unfinished?: boolean | undefined
 }
@@ -104,8 +108,17 @@ function fileOf({ name = 'rates', hypothesis, tags = [], rates = [0.01, 0.1], se
 
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never
 
-function numbered(run: RunRow, at: string, bodies: readonly Body<RunEvent>[]): RunEvent[] {
-  return bodies.map((body, i) => ({ ...body, seq: i + 1, at, run_id: run.id }) as RunEvent) // what Body leaves out
+function numbered(
+  run: RunRow,
+  at: string,
+  bodies: readonly Body<RunEvent>[],
+  seconds: (type: string) => number = () => 0,
+): RunEvent[] {
+  let ms = Date.parse(at)
+  return bodies.map((body, i) => {
+    ms += 1000 * seconds(body.type)
+    return { ...body, seq: i + 1, at: new Date(ms).toISOString(), run_id: run.id } as RunEvent // what Body leaves out
+  })
 }
 
 function completedEvents(
@@ -113,7 +126,7 @@ function completedEvents(
   at: string,
   recorded: Recorded & { scorerHash: string; engineId: string },
 ): RunEvent[] {
-  const { reward = defaultReward, testReward = reward, scorerHash, engineId } = recorded
+  const { reward = defaultReward, testReward = reward, scorerHash, engineId, steps = 10, seconds } = recorded
   const rate = rateOf(run)
   const scoredBy = (rewardOf: typeof reward) => {
     const rewards = Object.fromEntries(
@@ -122,27 +135,33 @@ function completedEvents(
     const mean = Object.values(rewards).reduce((sum, [value = 0]) => sum + value, 0) / tasks
     return { metrics: { 'pass@1': mean }, n_tasks: tasks, n_infra_failed: 0, scorer_hash: scorerHash, rewards }
   }
-  return numbered(run, at, [
+  const bodies: Body<RunEvent>[] = [
     {
       type: 'run.started',
       config_hash: run.configHash,
       attempt: 1,
       engine_id: engineId,
-      num_steps: 10,
+      num_steps: steps,
       code_hash: 'c'.repeat(64),
     },
     { type: 'data.loaded', n_rows: 40, data_hash: 'd'.repeat(64) },
-    ...Array.from({ length: 10 }, (_, step) => ({
+    ...Array.from({ length: steps }, (_, step) => ({
       type: 'step.finished' as const,
       step,
       metrics: { train_mean_nll: 2 / (step + 1), 'data/tokens': 100 },
     })),
     { type: 'log', level: 'info', text: 'a line of a plugin' },
-    { type: 'eval.finished', benchmark: 'val', split: 'val', step: 9, ...scoredBy(reward) },
-    { type: 'checkpoint.saved', step: 9, kind: 'state', ref: `mock:///${run.name}/state`, final: true },
+    { type: 'eval.started', benchmark: 'val', split: 'val', step: steps - 1 },
+    { type: 'eval.finished', benchmark: 'val', split: 'val', step: steps - 1, ...scoredBy(reward) },
+    { type: 'checkpoint.saved', step: steps - 1, kind: 'state', ref: `mock:///${run.name}/state`, final: true },
+    { type: 'eval.started', benchmark: 'test', split: 'test' },
     { type: 'eval.finished', benchmark: 'test', split: 'test', ...scoredBy(testReward) },
-    { type: 'run.finished', status: 'completed', metrics: { train_mean_nll: 0.2 }, best_step: 9, wall_s: 5 },
-  ])
+    { type: 'run.finished', status: 'completed', metrics: { train_mean_nll: 0.2 }, best_step: steps - 1, wall_s: 5 },
+  ]
+  if (seconds === undefined) return numbered(run, at, bodies)
+  const timed = numbered(run, at, bodies, seconds)
+  const wall_s = (Date.parse(timed.at(-1)?.at ?? at) - Date.parse(at)) / 1000
+  return timed.map((each) => (each.type === 'run.finished' ? { ...each, wall_s } : each))
 }
 
 function failedEvents(run: RunRow, at: string): RunEvent[] {

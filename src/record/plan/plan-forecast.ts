@@ -1,7 +1,8 @@
 // What a plan will take: steps, tokens and time, measured on earlier runs of the same recipe where the record has any.
 import { availableParallelism } from 'node:os'
-import type { Plan, RunConfig, RunRow } from '../../contracts/index.ts'
+import type { Plan, RunConfig, RunRow, TrainingRunRow } from '../../contracts/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { isDryRun } from '../evidence/dry-run.ts'
 
 export interface PlanForecast {
   readonly runs: number
@@ -28,8 +29,8 @@ export async function planForecast(
 ): Promise<PlanForecast> {
   const earlier = await earlierRuns(store, plan)
   const measured: Pace[] = []
-  for (const run of earlier.slice(0, MOST_RUNS)) measured.push(await paceOf(store, run))
-  const usual = earlier.find(({ numSteps }) => numSteps !== undefined)?.numSteps
+  for (const { run, atATime } of earlier.slice(0, MOST_RUNS)) measured.push(await paceOf(store, run, atATime))
+  const usual = earlier.find(({ run }) => run.numSteps !== undefined)?.run.numSteps
   const steps = plan.runs.map(({ config, arm }) => plannedSteps(plan, arm, config) ?? usual)
   const known = steps.flatMap((each) => each ?? [])
   const total = known.length === steps.length ? sum(known) : null
@@ -38,17 +39,27 @@ export async function planForecast(
     maxConcurrent ?? plan.experiment.max_concurrent_arms ?? availableParallelism(),
   )
   const pace = averagePace(measured)
+  const evals = total === null ? null : sum(known.map((each) => evalsIn(plan, each)))
   return {
     runs: plan.runs.length,
     steps: total,
-    evals: total === null ? null : sum(known.map((each) => evalsIn(plan, each))),
+    evals,
     tokens: total === null || pace?.tokens === undefined ? null : Math.round(total * pace.tokens),
     wallS:
-      total === null || pace === undefined ? null : (total * pace.stepS + plan.runs.length * pace.fixedS) / atATime,
+      total === null || evals === null || pace === undefined ? null : wallOf(plan, pace, { total, evals, atATime }),
     costUsd: pace?.costUsd === undefined ? null : pace.costUsd * plan.runs.length,
     maxConcurrent: atATime,
     measuredOn: measured.length,
   }
+}
+
+/** Time of all runs, so many at a time: the last of them start together, however few they are. */
+function wallOf(plan: Plan, pace: Pace, { total, evals, atATime }: { total: number; evals: number; atATime: number }) {
+  const each = pace.fixedS + (total * pace.stepS + evals * pace.evalS) / plan.runs.length
+  // Runs on one machine share its cores. More of them at a time than were measured lie between no gain and all of it.
+  const isShared = plan.runs.some(({ config }) => config.backend.kind === 'local')
+  const slower = isShared ? Math.sqrt(atATime / pace.atATime) : 1
+  return Math.ceil(plan.runs.length / atATime) * each * slower
 }
 
 function plannedSteps({ arms }: Plan, arm: string, { algorithm }: RunConfig): number | undefined {
@@ -56,24 +67,38 @@ function plannedSteps({ arms }: Plan, arm: string, { algorithm }: RunConfig): nu
   return typeof own === 'number' ? own : arms.find(({ name }) => name === arm)?.max_steps
 }
 
-function evalsIn({ experiment }: Plan, steps: number): number {
+/** Evaluations in the loop, and after it those of benchmarks that were not scored at the selected step. */
+function evalsIn({ experiment, objective }: Plan, steps: number): number {
+  const { benchmark } = experiment.metadata
+  const selecting = benchmark.find(({ name }) => name === objective?.benchmark)?.run_every ?? 0
+  const selected = selecting > 0 && selecting <= steps ? selecting : steps
   return sum(
-    experiment.metadata.benchmark.map(({ run_every }) => (run_every === 0 ? 1 : Math.floor(steps / run_every))),
+    benchmark.map(({ run_every }) =>
+      run_every === 0 ? 1 : Math.floor(steps / run_every) + (selected % run_every === 0 ? 0 : 1),
+    ),
   )
 }
 
 // The same recipe on the same place: what a step costs there does not depend on its learning rate.
-async function earlierRuns(store: OpenStore, plan: Plan): Promise<RunRow[]> {
+async function earlierRuns(store: OpenStore, plan: Plan): Promise<{ run: TrainingRunRow; atATime: number }[]> {
   const recipes = new Set(plan.runs.map(({ config }) => recipeOf(config)))
-  const found: RunRow[] = []
-  for (const { id } of await store.experiments({ limit: MOST_EXPERIMENTS })) {
-    if (found.length >= MOST_RUNS) break
-    for (const run of await store.runs(id)) {
+  const whole: { run: TrainingRunRow; atATime: number }[] = []
+  const trials: typeof whole = []
+  for (const experiment of await store.experiments({ limit: MOST_EXPERIMENTS })) {
+    if (whole.length >= MOST_RUNS) break
+    const runs = await store.runs(experiment.id)
+    const worked = sum(runs.map(({ wallS }) => wallS ?? 0))
+    const atATime = experiment.wallS === undefined ? 1 : Math.max(1, worked / Math.max(experiment.wallS, 1e-3))
+    for (const run of runs) {
       if (run.kind !== 'training' || run.status !== 'completed' || run.wallS === undefined) continue
-      if (recipes.has(recipeOf(run.config))) found.push(run)
+      // The time of one that was resumed is that of its last attempt.
+      if (run.attempt > 1 || !recipes.has(recipeOf(run.config))) continue
+      if (isDryRun(experiment)) trials.push({ run, atATime })
+      else whole.push({ run, atATime })
     }
   }
-  return found
+  // A few steps say less than whole runs.
+  return whole.length > 0 ? whole : trials
 }
 
 function recipeOf({ model, algorithm, backend, data }: RunConfig): string {
@@ -83,25 +108,51 @@ function recipeOf({ model, algorithm, backend, data }: RunConfig): string {
 
 interface Pace {
   readonly stepS: number
+  readonly evalS: number
   /** Of a run, whatever its length. */
   readonly fixedS: number
+  /** Runs at a time while it was measured. */
+  readonly atATime: number
   readonly tokens: number | undefined
   readonly costUsd: number | undefined
 }
 
-const MOST_STEPS = 1_000
+const MOST_EVENTS = 1_000
+/** A gap this many times the usual one is no step: the machine slept, or a service was away. */
+const PAUSE = 20
 
-async function paceOf(store: OpenStore, run: RunRow): Promise<Pace> {
-  const stream = `run:${run.id}`
-  const events = await store.events({ stream, afterSeq: 0, limit: MOST_STEPS, types: ['step.finished'] })
-  const [first, last] = [events[0], events.at(-1)]
-  const between = events.length - 1
-  const spanS = first === undefined || last === undefined ? 0 : (Date.parse(last.at) - Date.parse(first.at)) / 1000
-  const steps = Math.max(1, run.numSteps ?? events.length)
-  const wallS = run.wallS ?? 0
-  const stepS = between > 0 ? Math.max(0, spanS / between) : wallS / steps
+async function paceOf(store: OpenStore, run: RunRow, atATime: number): Promise<Pace> {
+  const types = ['run.started', 'data.loaded', 'step.finished', 'eval.started', 'eval.finished'] as const
+  const events = await store.events({ stream: `run:${run.id}`, afterSeq: 0, limit: MOST_EVENTS, types: [...types] })
+  const gaps: number[] = []
+  const evals: number[] = []
+  let [from, evalFrom] = [Number.NaN, Number.NaN]
+  let nSteps = 0
+  let firstS = 0
+  for (const { type, at } of events) {
+    const now = Date.parse(at) / 1000
+    if (type === 'eval.started') evalFrom = now
+    else if (type === 'eval.finished') {
+      const tookS = Number.isNaN(evalFrom) ? 0 : now - evalFrom
+      evals.push(tookS)
+      from += tookS // what scoring took is no part of a step
+    } else if (type === 'step.finished') {
+      // The first one may hold what happens once: what is measured of it counts only where there is no other.
+      if (nSteps === 0) firstS = now - from
+      else gaps.push(now - from)
+      nSteps++
+      from = now
+    } else from = now
+  }
+  const usual = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0
+  const kept = gaps.filter((gap) => gap <= Math.max(PAUSE * usual, 1))
+  const stepS = Math.max(0, kept.length === 0 ? firstS || 0 : sum(kept) / kept.length)
+  const evalS = evals.length === 0 ? 0 : Math.max(0, sum(evals) / evals.length)
+  const steps = run.numSteps ?? nSteps
   const [tokens] = await store.curve({ runId: run.id, key: 'data/tokens', maxPoints: 1 })
-  return { stepS, fixedS: Math.max(0, wallS - stepS * steps), tokens: tokens?.mean, costUsd: run.costUsd }
+  const pausedS = sum(gaps) - sum(kept) - stepS * (gaps.length - kept.length)
+  const fixedS = Math.max(0, (run.wallS ?? 0) - stepS * steps - evalS * evals.length - Math.max(0, pausedS))
+  return { stepS, evalS, fixedS, atATime, tokens: tokens?.mean, costUsd: run.costUsd }
 }
 
 function averagePace(paces: readonly Pace[]): Pace | undefined {
@@ -112,7 +163,9 @@ function averagePace(paces: readonly Pace[]): Pace | undefined {
   }
   return {
     stepS: average(({ stepS }) => stepS) ?? 0,
+    evalS: average(({ evalS }) => evalS) ?? 0,
     fixedS: average(({ fixedS }) => fixedS) ?? 0,
+    atATime: average(({ atATime }) => atATime) ?? 1,
     tokens: average(({ tokens }) => tokens),
     costUsd: average(({ costUsd }) => costUsd),
   }

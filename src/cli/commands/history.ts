@@ -1,14 +1,24 @@
 // `evsys history`: what was tried and what came of it. An agent reads this before it proposes anything, so it is short.
 
+import { join } from 'node:path'
 import type { Evidence, ExperimentRow, HistoryEntry } from '../../contracts/index.ts'
 import { visibleText } from '../../kernel/index.ts'
 import type { ExperimentStatus } from '../../record/index.ts'
-import type { RankedStep } from '../../report/index.ts'
+import type { FindFile, RankedStep } from '../../report/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { withRecord } from '../context/project.ts'
 import type { Output } from '../output/output.ts'
 import { table } from '../output/table.ts'
-import { countText, durationText, numberText, rangeText, shorten, signedText, usdText } from '../output/text.ts'
+import {
+  countText,
+  durationText,
+  numberText,
+  rangeText,
+  shorten,
+  shortPath,
+  signedText,
+  usdText,
+} from '../output/text.ts'
 
 export type HistoryOptions = {
   readonly query?: string | undefined
@@ -152,9 +162,9 @@ export async function next(
   { limit = usualLimit }: { readonly limit?: number | undefined },
 ): Promise<ExitCode> {
   const { output } = context
-  return await withRecord(context, {}, async ({ store }) => {
+  return await withRecord(context, {}, async ({ store, project }) => {
     const { openSteps, rankNext } = await import('../../report/index.ts')
-    const ranked = rankNext(await openSteps(store))
+    const ranked = rankNext(await openSteps(store, filesIn(project, context)))
     const shown = ranked.slice(0, limit)
     output.result(shown, () => {
       if (shown.length === 0)
@@ -171,6 +181,16 @@ export async function next(
     })
     return exitCodes.done
   })
+}
+
+/** What the files of a project would run now. One that is gone or has a fault runs nothing. */
+function filesIn(project: string, { cwd, signal }: CommandContext): FindFile {
+  return async ({ file, set, steps }) => {
+    const { loadExperiment } = await import('../../config/index.ts')
+    const path = join(project, file)
+    const loaded = await loadExperiment({ file: path }, { cwd, signal, set, steps }).catch(() => undefined)
+    return loaded && { hash: loaded.plan.config_hash, path: shortPath(path, cwd) }
+  }
 }
 
 function rowOf({ rank, title, why, runs, seconds, usd, chance }: RankedStep): string[] {

@@ -325,11 +325,13 @@ async function leaksOf(
 
 function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
   const { plan, projectDir, file, seal } = checked
-  const { clock, dry = false, resume = false } = options
+  const { clock, dry = false, resume = false, set = [], steps } = options
   const provenance = {
     node: process.version,
     platform: `${process.platform}-${process.arch}`,
     file,
+    set: set.length === 0 ? undefined : set,
+    steps,
     seal: plan.experiment.metadata.benchmark.length === 0 ? undefined : seal.level,
     ...(dry ? dryRunMark : {}),
   }

@@ -2,36 +2,56 @@
 // without a claim, arms without a score.
 import * as z from 'zod'
 import type { Evidence, ExperimentRow } from '../../contracts/index.ts'
-import { shellWord } from '../../kernel/index.ts'
+import { hashOf, shellWord } from '../../kernel/index.ts'
 import { usualPower } from '../../stats/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { readSession } from '../input/read-session.ts'
 import { type NextStep, signed } from './next-step.ts'
 import { sessionSteps } from './session-steps.ts'
 
-/** What the record knows of where an experiment came from. */
-const Origin = z.object({ file: z.string().optional() })
+/** What the record knows of where an experiment came from: its file, seen from the project, and what was set besides. */
+const Origin = z.object({
+  file: z.string().optional(),
+  set: z.array(z.string()).optional(),
+  steps: z.number().optional(),
+})
+type Origin = z.infer<typeof Origin>
+
+/** The hash of the configuration that a file gives now, and its path as one would type it; undefined: none. */
+export type FindFile = (
+  origin: Origin & { readonly file: string },
+) => Promise<{ hash: string; path: string } | undefined>
 
 /** Experiments that are read, the newest first. */
 const mostExperiments = 200
 
-/** What the newest experiments and sessions of a record leave open; of those with one configuration, the newest counts. */
-export async function openSteps(store: OpenStore): Promise<NextStep[]> {
+/**
+ * What the newest experiments and sessions of a record leave open; of those with one configuration, the newest counts. A command is
+ * proposed where its file still is what was run.
+ */
+export async function openSteps(store: OpenStore, findFile: FindFile = async () => undefined): Promise<NextStep[]> {
+  const { isDryRun, isLogImport } = await import('../../record/index.ts')
+  const all = await store.experiments({ limit: mostExperiments })
+  // A dry run is no evidence, and what a log reports cannot be run here.
+  const experiments = all.filter((each) => !isDryRun(each) && !isLogImport(each))
   const seen = new Set<string>()
   const tasks = new Set<string>()
   const steps: NextStep[] = []
-  for (const experiment of await store.experiments({ limit: mostExperiments })) {
+  for (const experiment of experiments) {
     if (seen.has(experiment.configHash)) continue
     seen.add(experiment.configHash)
-    steps.push(...(await stepsOf(store, experiment, tasks)))
+    const others = experiments.filter((each) => each !== experiment)
+    steps.push(...(await stepsOf(store, experiment, { tasks, others, findFile })))
   }
   return steps
 }
 
-async function stepsOf(store: OpenStore, experiment: ExperimentRow, tasks: Set<string>): Promise<NextStep[]> {
-  const { isLogImport, isDryRun, experimentStatus, storedEvidence } = await import('../../record/index.ts')
-  // A dry run is no evidence, and what a log reports cannot be run here.
-  if (isDryRun(experiment) || isLogImport(experiment)) return []
+async function stepsOf(
+  store: OpenStore,
+  experiment: ExperimentRow,
+  { tasks, others, findFile }: { tasks: Set<string>; others: readonly ExperimentRow[]; findFile: FindFile },
+): Promise<NextStep[]> {
+  const { experimentStatus, storedEvidence } = await import('../../record/index.ts')
   const session = await readSession(store, experiment)
   if (session !== undefined) {
     const { task_hash } = session.state.settings
@@ -42,15 +62,40 @@ async function stepsOf(store: OpenStore, experiment: ExperimentRow, tasks: Set<s
   const runs = await store.runs(experiment.id)
   const ended = runs.filter(({ status }) => status !== 'pending' && status !== 'running')
   const times = ended.flatMap(({ wallS }) => wallS ?? [])
+  const { file, ...origin } = Origin.catch({}).parse(experiment.provenance)
+  const found = file === undefined ? undefined : await findFile({ ...origin, file })
   return experimentSteps({
     experiment,
     evidence: storedEvidence(experiment),
     arms: experiment.plan.arms,
+    repeats: repeatsOf(experiment, others),
     done: ended.length,
     planned: runs.length,
     interrupted: (await experimentStatus(store, experiment)) === 'interrupted',
-    ...Origin.catch({}).parse(experiment.provenance),
+    ...origin,
+    file: found?.hash === experiment.configHash ? found.path : undefined,
     runSeconds: times.length === 0 ? undefined : times.reduce((sum, each) => sum + each, 0) / times.length,
+  })
+}
+
+/** Seeds of other experiments that ask the same and differ in seeds alone. */
+function repeatsOf({ plan }: ExperimentRow, others: readonly ExperimentRow[]): OpenExperiment['repeats'] {
+  const question = questionOf(plan)
+  return others
+    .filter((each) => each.verdict !== undefined && each.verdict !== 'failed' && questionOf(each.plan) === question)
+    .map((each) => [...new Set(each.plan.arms.flatMap(({ seeds }) => seeds))])
+}
+
+function questionOf({ experiment, objective, claim, claims, arms }: ExperimentRow['plan']): string {
+  const runs = experiment.runs.map(({ seed: _seed, ...config }) => config)
+  const benchmarks = experiment.metadata.benchmark
+  return hashOf({
+    runs,
+    benchmarks,
+    objective,
+    claim,
+    claims,
+    arms: arms.map(({ name, params }) => ({ name, params })),
   })
 }
 
@@ -63,8 +108,13 @@ export interface OpenExperiment {
   readonly done: number
   readonly planned: number
   readonly interrupted: boolean
-  /** Its file, seen from the project; absent: unknown. */
+  /** Seeds of each other experiment that asked the same. */
+  readonly repeats?: readonly (readonly number[])[] | undefined
+  /** Its file, seen from the project; absent: unknown, or it has changed since. */
   readonly file?: string | undefined
+  /** What `--set` and `--steps` said. */
+  readonly set?: readonly string[] | undefined
+  readonly steps?: number | undefined
   /** Time of one of its runs on average; absent: unknown. */
   readonly runSeconds?: number | undefined
 }
@@ -91,7 +141,7 @@ function resumeStep(open: OpenExperiment): NextStep {
     kind: 'resume',
     title: `resume ${open.experiment.name}`,
     why: `${open.done} of ${open.planned} runs are done and paid for; without the others there is no conclusion`,
-    command: `evsys run ${fileOf(open)} --resume`,
+    command: commandOf(open, { resume: true }),
     chance: 0.9,
   }
 }
@@ -103,13 +153,15 @@ function decideStep(open: OpenExperiment, { claim: first, claims }: Evidence): N
   const more = overall.seeds_still_needed ?? (overall.reason === 'one_seed' ? confirmSeeds : null)
   if (more === null || more <= 0) return []
   const seeds = Math.max(0, ...open.arms.map((arm) => arm.seeds.length))
+  // One with more seeds was run already: what is still open is its business.
+  if (open.repeats?.some((each) => each.length > seeds) === true) return []
   return [
     {
-      ...place(open, 2 * more),
+      ...place(open, open.arms.length * (seeds + more)),
       kind: 'decide',
       title: `decide whether ${overall.treatment} beats ${overall.baseline}: ${more} more seeds`,
       why: `inconclusive after ${overall.n_seeds} seeds (${signed(overall.effect)}); so many more decide it in four of five cases, if the effect is as large as it looks`,
-      command: `evsys run ${fileOf(open)} --set n_repeats=${seeds + more}`,
+      command: commandOf(open, { n_repeats: seeds + more }),
       chance: usualPower,
     },
   ]
@@ -121,14 +173,17 @@ function confirmStep(open: OpenExperiment, evidence: Evidence): NextStep[] {
   if (best_arm === null || chosen_among < 2 || evidence.claim !== null || open.experiment.verdict === 'failed')
     return []
   const seeds = Math.max(1, arms.find(({ name }) => name === best_arm)?.by_seed.length ?? 1)
-  const fresh = 1 + Math.max(0, ...open.arms.flatMap((arm) => arm.seeds))
+  const own = open.arms.flatMap((arm) => arm.seeds)
+  const fresh = 1 + Math.max(0, ...own)
+  // Fresh seeds were run already.
+  if (open.repeats?.some((each) => each.every((seed) => !own.includes(seed))) === true) return []
   return [
     {
-      ...place(open, 2 * confirmSeeds),
+      ...place(open, open.arms.length * confirmSeeds),
       kind: 'confirm',
       title: `confirm ${best_arm} on ${confirmSeeds} fresh seeds`,
       why: `it was chosen among ${chosen_among} arms on ${seeds} ${seeds === 1 ? 'seed' : 'seeds'}, so part of its score is luck`,
-      command: `evsys run ${fileOf(open)} --set base_seed=${fresh} --set n_repeats=${confirmSeeds}`,
+      command: commandOf(open, { base_seed: fresh, n_repeats: confirmSeeds }),
       // The more it was chosen among, the less it says.
       chance: Math.max(0.2, 0.6 - 0.05 * (chosen_among - 2)),
     },
@@ -170,8 +225,21 @@ function untriedSteps(open: OpenExperiment, { arms }: Evidence): NextStep[] {
   })
 }
 
-function fileOf({ file }: OpenExperiment): string {
-  return file === undefined ? 'FILE' : shellWord(file)
+/** The command that ran it, with values set in place of those that were set before; undefined where its file is gone or changed. */
+function commandOf(
+  { file, set = [], steps }: OpenExperiment,
+  { resume = false, ...more }: { resume?: boolean; n_repeats?: number; base_seed?: number },
+): string | undefined {
+  if (file === undefined) return undefined
+  const keyOf = (each: string) => each.split('=')[0] ?? ''
+  const kept = set.filter((each) => !Object.hasOwn(more, keyOf(each)))
+  const sets = [...kept, ...Object.entries(more).map(([key, value]) => `${key}=${value}`)]
+  return [
+    `evsys run ${shellWord(file)}`,
+    ...(steps === undefined ? [] : [`--steps ${steps}`]),
+    ...sets.map((each) => `--set ${shellWord(each)}`),
+    ...(resume ? ['--resume'] : []),
+  ].join(' ')
 }
 
 function place({ experiment, done, runSeconds }: OpenExperiment, runs: number) {

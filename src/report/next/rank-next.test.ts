@@ -86,6 +86,7 @@ const open: OpenExperiment = {
   done: 6,
   planned: 6,
   interrupted: false,
+  file: 'a.yaml',
   runSeconds: 10,
 }
 
@@ -93,7 +94,24 @@ describe('what an experiment leaves open', () => {
   it('the seeds of an undecided claim, with their cost, and arms without a score (RES-708)', () => {
     const steps = experimentSteps(open)
     expect(steps.map(({ kind }) => kind)).toEqual(['decide', 'untried'])
-    expect(steps[0]).toMatchObject({ runs: 8, seconds: 80, usd: 8, command: 'evsys run FILE --set n_repeats=7' })
+    expect(steps[0]).toMatchObject({ runs: 14, seconds: 140, usd: 14, command: 'evsys run a.yaml --set n_repeats=7' })
+  })
+
+  it('without a command where its file is gone or changed, and as it was run where not (USE-116)', () => {
+    expect(experimentSteps({ ...open, file: undefined })[0]).not.toMatchObject({ command: expect.anything() })
+    const set = ['run.algorithm.params.max_steps=9', 'n_repeats=2']
+    expect(experimentSteps({ ...open, set, steps: 5 })[0]?.command).toBe(
+      'evsys run a.yaml --steps 5 --set run.algorithm.params.max_steps=9 --set n_repeats=7',
+    )
+    expect(experimentSteps({ ...open, set, interrupted: true })[0]?.command).toBe(
+      'evsys run a.yaml --set run.algorithm.params.max_steps=9 --set n_repeats=2 --resume',
+    )
+  })
+
+  it('that another experiment has taken up already is no longer its to decide (USE-116)', () => {
+    const more = [1, 2, 3, 4, 5, 6, 7]
+    expect(experimentSteps({ ...open, repeats: [more] }).map(({ kind }) => kind)).toEqual(['untried'])
+    expect(experimentSteps({ ...open, repeats: [[1, 2]] }).map(({ kind }) => kind)).toEqual(['decide', 'untried'])
   })
 
   it('a winner among several, and a hypothesis that nothing tested (RES-708)', () => {
@@ -103,7 +121,7 @@ describe('what an experiment leaves open', () => {
       evidence: { ...evidence, verdict: 'exploratory', claim: null, chosen_among: 3 },
     })
     expect(steps.map(({ kind }) => kind)).toEqual(['confirm', 'hypothesis', 'untried'])
-    expect(steps[0]?.command).toBe('evsys run FILE --set base_seed=4 --set n_repeats=3')
+    expect(steps[0]?.command).toBe('evsys run a.yaml --set base_seed=4 --set n_repeats=3')
   })
 
   it('runs that an interruption left, and nothing else of it (RES-708)', () => {
@@ -165,7 +183,29 @@ describe('what a session leaves open', () => {
     expect(older.find(({ kind }) => kind === 'idea')?.command).toBe(
       'evsys research run --task digits --resume --session exp_s --max-experiments 11',
     )
+    for (const reason of ['finished', 'failed'] as const) {
+      const end = { reason, text: '' }
+      const over = sessionSteps({ id: 'exp_s', name: 'digits', state: { ...state, status: 'ended', end, backlog: [] } })
+      expect(over.filter(({ kind }) => kind === 'resume')).toEqual([])
+    }
     const barren = state.attempts.map((each) => ({ ...each, verdict: 'discarded' as const }))
     expect(ended(barren)?.chance).toBeLessThan(found?.chance ?? 0)
+  })
+
+  it('raises every cap that is in the way, and proposes nothing to a session that runs (USE-116)', () => {
+    const commandsOf = (more: Partial<ResearchState>) =>
+      sessionSteps({ id: 'exp_s', name: 'digits', state: { ...state, ...more } }).flatMap(
+        ({ command }) => command ?? [],
+      )
+    const spend = { ...state.spend, wallS: 1000, tokens: 500, usd: 1 }
+    const budget = { wall: '1000s', usd: 50 }
+    const settings = { task: 'digits', budget } as unknown as NonNullable<ResearchState['settings']>
+    const ended = { status: 'ended', end: { reason: 'wall', text: '' }, settings, spend } as const
+    expect(commandsOf(ended)).toContain('evsys research run --task digits --resume --budget wall=2000s')
+    const capped = { task: 'digits', budget: { experiments: 10 } } as unknown as typeof settings
+    const interrupted = commandsOf({ status: 'interrupted', settings: capped })
+    expect(interrupted.length).toBeGreaterThan(0)
+    for (const command of interrupted) expect(command).toContain('--max-experiments 11')
+    for (const command of commandsOf({ status: 'running', settings })) expect(command).not.toContain('research run')
   })
 })

@@ -1,6 +1,6 @@
 // What is left open in a research session: near misses that a few seeds would decide, keeps without confirmation, ideas that
 // people want tried.
-import type { ResearchState } from '../../contracts/index.ts'
+import { durationSeconds, type ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
 import { racePrior } from '../../research/index.ts'
 import { type EffectPrior, shrink, usualPower } from '../../stats/index.ts'
@@ -40,13 +40,14 @@ export function sessionSteps(open: OpenSession): NextStep[] {
 
 function resumeStep(open: OpenSession): NextStep[] {
   const { status, settings, spend } = open.state
-  const left = (settings?.budget.experiments ?? 0) - spend.experiments
+  const cap = settings?.budget.experiments
+  const left = cap === undefined ? moreAttempts : cap - spend.experiments
   if (status !== 'interrupted' || left <= 0) return []
   return [
     {
       ...place(open, 2 * left, left),
       kind: 'resume',
-      title: `resume the session: ${left} experiments are left`,
+      title: cap === undefined ? 'resume the session' : `resume the session: ${left} experiments are left`,
       why: 'it was interrupted within its budget',
       command: resumeCommand(open),
       chance: 0.5,
@@ -56,8 +57,10 @@ function resumeStep(open: OpenSession): NextStep[] {
 
 // A search that ended at its cap, and was still finding something.
 function continueStep(open: OpenSession): NextStep[] {
-  const { status, settings, spend, attempts } = open.state
+  const { status, settings, spend, attempts, end } = open.state
   if (status !== 'ended' || settings === undefined) return []
+  // More room finds nothing where the proposer has nothing new, or fails.
+  if (end?.reason === 'finished' || end?.reason === 'failed') return []
   const tried = attempts.filter(({ number, mode, verdict }) => number > 0 && mode !== 'ablate' && verdict !== undefined)
   const recent = tried.slice(-recentAttempts)
   const kept = recent.filter(({ verdict }) => verdict === 'provisional' || verdict === 'confirmed').length
@@ -100,7 +103,7 @@ function nearMissSteps(open: OpenSession, prior: EffectPrior | null): NextStep[]
 }
 
 function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
-  const { attempts, incumbent, baseline, status } = open.state
+  const { attempts, incumbent, baseline } = open.state
   const champion = attempts.find(({ id }) => id === incumbent)
   if (champion === undefined || champion.id === baseline || champion.verdict !== 'provisional') return []
   const { gain } = champion
@@ -112,8 +115,7 @@ function confirmStep(open: OpenSession, prior: EffectPrior | null): NextStep[] {
       title: `confirm “${champion.title}” on ${confirmSeeds} fresh seeds and the hidden split`,
       why: 'the session ends with it, and it is provisional: better in its race, and no more',
       attempt: champion.id,
-      // One that has ended resumes only with a higher cap.
-      command: `evsys research steer confirm --session ${open.id} && ${resumeCommand(open, status === 'ended' ? 1 : 0)}`,
+      command: steerCommand(open),
       chance: usualPower * better,
     },
   ]
@@ -128,19 +130,55 @@ function backlogSteps(open: OpenSession): NextStep[] {
     kind: 'idea',
     title: `try: ${text}`,
     why: `${author} wants it tried, and no one has`,
-    command: resumeCommand(open, open.state.status === 'ended' ? 1 : 0),
+    command: resumeCommand(open, 1),
     // Laplace's rule: one keep and one discard more than were seen.
     chance: (kept + 1) / (tried.length + 2),
   }))
 }
 
-/** The command that resumes the session, with room for some more experiments. */
-function resumeCommand({ id, name, isNewest = true, state: { settings, spend } }: OpenSession, more = 0): string {
+/** One that runs takes the request up by itself. */
+function steerCommand(open: OpenSession): string {
+  const steer = `evsys research steer confirm --session ${open.id}`
+  const resume = resumeCommand(open, 1)
+  return resume === undefined ? steer : `${steer} && ${resume}`
+}
+
+/** The command that resumes the session, with caps raised where they leave no room for so many more; undefined while it runs. */
+function resumeCommand({ id, name, isNewest = true, state }: OpenSession, more = 0): string | undefined {
+  const { settings, spend, status } = state
+  if (status === 'running') return undefined
+  const experiments = settings?.budget.experiments
+  const wanted = spend.experiments + more
+  // Without a cap on experiments another one ended it.
+  const isRaised = experiments === undefined ? settings === undefined && more > 0 : wanted > experiments
   return [
     `evsys research run --task ${shellWord(settings?.reference ?? settings?.task ?? name)} --resume`,
     ...(isNewest ? [] : [`--session ${id}`]),
-    ...(more === 0 ? [] : [`--max-experiments ${spend.experiments + more}`]),
+    ...(isRaised ? [`--max-experiments ${wanted}`] : []),
+    ...raisedCaps(state, more).map((cap) => `--budget ${cap}`),
   ].join(' ')
+}
+
+/** Caps on time, tokens and money that more experiments, of twice what each took so far, would pass. */
+function raisedCaps({ settings, spend, end }: ResearchState, more: number): string[] {
+  const { wall, tokens, usd } = settings?.budget ?? {}
+  const caps = [
+    {
+      name: 'wall' as const,
+      cap: wall === undefined ? undefined : durationSeconds(wall),
+      used: spend.wallS,
+      unit: 's',
+    },
+    { name: 'tokens' as const, cap: tokens, used: spend.tokens, unit: '' },
+    { name: 'usd' as const, cap: usd, used: spend.usd, unit: '' },
+  ]
+  return caps.flatMap(({ name, cap, used, unit }) => {
+    if (cap === undefined || more === 0) return []
+    const needed = used + (2 * more * used) / Math.max(1, spend.experiments)
+    if (needed <= cap && end?.reason !== name) return []
+    const raised = Math.max(needed, 1.1 * cap)
+    return [`${name}=${name === 'usd' ? Number(raised.toPrecision(3)) : Math.ceil(raised)}${unit}`]
+  })
 }
 
 // More seeds of what is there need no proposer; a new experiment does.

@@ -66,8 +66,12 @@ export function addRecordCommands(program: EvsysCommand): void {
   program
     .command('compare')
     .argument('<id...>', 'experiments; the first one is the baseline')
-    .description('set experiments side by side; only scores of the same scorer are compared')
-    .examples('evsys compare baseline focal-loss', 'evsys compare exp_01hf exp_01hg --json')
+    .description('set experiments, or arms of them, side by side; only scores of the same scorer are compared')
+    .examples(
+      'evsys compare baseline focal-loss',
+      'evsys compare exp_01hf exp_01hg --json',
+      'evsys compare rates/low rates/high',
+    )
     .runs(async () => (await import('./commands/compare.ts')).compare)
 
   program

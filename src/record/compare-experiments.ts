@@ -10,7 +10,7 @@ import { armScore, armScores, CONFIDENCE, rangeOf, type ScoredRun, selectedEval 
 import { evidenceOf, metricOf, shownObjective } from './evidence/evidence-of.ts'
 import type { RecordedRun } from './evidence/weigh-evidence.ts'
 
-/** The best arm of an experiment against that of the first one. */
+/** An arm of an experiment, the best unless one is named, against that of the first one. */
 interface ComparedEffect {
   readonly benchmark: string
   readonly metric: string
@@ -19,8 +19,10 @@ interface ComparedEffect {
   /** Improvement; positive is better whatever the direction. */
   readonly effect: number
   readonly interval: readonly [number, number] | null
+  /** The chance that the interval covers; absent: none. */
+  readonly over?: 'seeds' | 'tasks' | 'both' | undefined
   readonly confidence: number
-  /** Seeds that both have; 0: the arms are compared as independent samples. */
+  /** Seeds that both have; 0: seeds are independent samples, and tasks are paired where both know theirs. */
   readonly shared_seeds: number
 }
 
@@ -31,6 +33,8 @@ export interface Comparison {
     readonly verdict: Verdict | null
     readonly objective: { readonly metric: string; readonly direction: Direction } | null
     readonly best_arm: string | null
+    /** Named to be compared; absent: all arms are shown, and the best one is compared. */
+    readonly arm?: string | undefined
   }[]
   readonly groups: readonly ScoreGroup[]
   /** Benchmarks of one name that were scored differently, and by whom. */
@@ -43,28 +47,37 @@ export interface Comparison {
   readonly differences: readonly ConfigDifference[]
 }
 
-/** Compares experiments with the first of them. */
-export async function compareExperiments(store: OpenStore, experiments: readonly ExperimentRow[]): Promise<Comparison> {
+/** What is compared: an experiment by its best arm, or one of its arms. */
+export interface ComparedSide {
+  readonly experiment: ExperimentRow
+  readonly arm?: string | undefined
+}
+
+/** Compares experiments, or arms of them, with the first. */
+export async function compareExperiments(store: OpenStore, sides: readonly ComparedSide[]): Promise<Comparison> {
   const weighed: Weighed[] = []
-  for (const experiment of experiments) {
+  for (const { experiment, arm } of sides) {
     const { evidence, runs } = await evidenceOf(store, experiment)
-    const counted = runs.filter(({ run }) => run.invalid === undefined && run.status === 'completed')
-    weighed.push({ experiment, runs: counted, bestArm: evidence.best_arm })
+    const counted = runs.filter(
+      ({ run }) => run.invalid === undefined && run.status === 'completed' && (arm === undefined || run.arm === arm),
+    )
+    weighed.push({ experiment, runs: counted, arm, bestArm: evidence.best_arm })
   }
   const groups = scoreGroups(weighed)
   return {
-    experiments: weighed.map(({ experiment: { id, name, verdict, objective }, bestArm }) => ({
+    experiments: weighed.map(({ experiment: { id, name, verdict, objective }, bestArm, arm }) => ({
       experiment_id: id,
       name,
       verdict: verdict ?? null,
       objective: shownObjective(objective),
       best_arm: bestArm,
+      arm,
     })),
     groups: groups.map(({ scored: _scored, ...group }) => group),
     refused: refusedBenchmarks(weighed),
     effects: groups.flatMap((group) => groupEffects(group, weighed)),
     differences: configDifferences(
-      weighed.map(({ runs, bestArm }) => (runs.find(({ run }) => run.arm === bestArm) ?? runs[0])?.run),
+      weighed.map(({ runs, arm, bestArm }) => (runs.find(({ run }) => run.arm === (arm ?? bestArm)) ?? runs[0])?.run),
     ),
   }
 }
@@ -84,9 +97,9 @@ function refusedBenchmarks(weighed: readonly Weighed[]): Comparison['refused'] {
 }
 
 function groupEffects({ scored, ...group }: ScoredGroup, weighed: readonly Weighed[]): ComparedEffect[] {
-  const best = weighed.map(({ experiment, bestArm }) => {
+  const best = weighed.map(({ experiment, arm: named, bestArm }) => {
     const own = scored.filter((each) => each.experiment_id === experiment.id)
-    return own.find(({ arm }) => arm === bestArm) ?? own[0]
+    return own.find(({ arm }) => arm === (named ?? bestArm)) ?? (named === undefined ? own[0] : undefined)
   })
   const [baseline, ...others] = best
   if (baseline === undefined) return []
@@ -107,18 +120,42 @@ function effectOf(
   }
   const [a, b] = alike(scoresOf(treatment, metric), scoresOf(baseline, metric))
   const shared = a.seeds.filter((seed) => b.seeds.includes(seed)).length
-  if (shared >= 2) {
+  // Without shared seeds any of the one is as good a partner as any other: what is paired are the tasks.
+  const [left, right] = shared > 0 ? [a, b] : [inOrder(a, b), inOrder(b, a)]
+  if (shared >= 2 || (a.tasks !== undefined && sharesTask(a, b))) {
     const random = keyedRandom(Number.parseInt(hashOf(names).slice(0, 8), 16), 'sign-flip')
     const evals = [...treatment.runs, ...baseline.runs].map(({ selected }) => selected)
     const options = { direction, minEffect: 0, confidence: CONFIDENCE, range: rangeOf(evals, metric), random }
-    const paired = comparePaired({ treatment: a, baseline: b, ...options })
-    const { effect, interval, seeds } = paired
-    return { ...names, effect, interval: pairOf(interval), shared_seeds: seeds.length }
+    const { effect, interval, error } = comparePaired({ treatment: left, baseline: right, ...options })
+    return {
+      ...names,
+      effect,
+      interval: pairOf(interval),
+      over: interval === null ? undefined : error?.over,
+      shared_seeds: shared,
+    }
   }
   const sign = direction === 'min' ? -1 : 1
   const values = ({ runs }: ScoredArm) => runs.map(({ selected }) => sign * (selected.metrics[metric] ?? 0))
   const { estimate, interval } = welchTInterval(values(treatment), values(baseline), CONFIDENCE)
-  return { ...names, effect: estimate, interval: pairOf(interval), shared_seeds: 0 }
+  return {
+    ...names,
+    effect: estimate,
+    interval: pairOf(interval),
+    over: interval === null ? undefined : 'seeds',
+    shared_seeds: 0,
+  }
+}
+
+/** As many rows as both have, called by their place. */
+function inOrder(own: ArmScores, other: ArmScores): ArmScores {
+  const n = Math.min(own.seeds.length, other.seeds.length)
+  return { ...own, seeds: own.seeds.slice(0, n).map((_, i) => i), cells_S_T: own.cells_S_T.slice(0, n) }
+}
+
+function sharesTask(a: ArmScores, b: ArmScores): boolean {
+  const known = new Set(a.tasks)
+  return b.tasks?.some((task) => known.has(task)) === true
 }
 
 function scoresOf({ runs }: ScoredArm, metric: string): ArmScores {
@@ -167,6 +204,7 @@ interface Weighed {
   readonly experiment: ExperimentRow
   /** Those that count. */
   readonly runs: readonly RecordedRun[]
+  readonly arm: string | undefined
   readonly bestArm: string | null
 }
 

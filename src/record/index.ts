@@ -2,7 +2,7 @@
 export { exportExperiment } from './bundle/export-experiment.ts'
 export { importBundle } from './bundle/import-bundle.ts'
 export { readBundle } from './bundle/read-bundle.ts'
-export { type Comparison, compareExperiments } from './compare-experiments.ts'
+export { type ComparedSide, type Comparison, compareExperiments } from './compare-experiments.ts'
 export { selectedEval } from './evidence/arm-scores.ts'
 export { conclusionText, number } from './evidence/conclusion-text.ts'
 export { dryRunMark, isDryRun } from './evidence/dry-run.ts'

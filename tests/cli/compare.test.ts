@@ -10,6 +10,7 @@ beforeAll(async () => {
   await recordExperiment(cwd, { id: 'b', name: 'better', rates: [0.1], day: '2026-01-02' })
   await recordExperiment(cwd, { id: 'c', name: 'other-scorer', rates: [0.1], scorerHash: 'b'.repeat(64) })
   await recordExperiment(cwd, { id: 'd', name: 'one-seed', rates: [0.1], seeds: 1 })
+  await recordExperiment(cwd, { id: 'f', name: 'both' })
   await recordExperiment(cwd, { id: 'e', name: 'broken', rates: [0.1], failing: [0.1] })
 })
 
@@ -38,6 +39,34 @@ describe('compare', () => {
     expect(differences).toEqual([{ path: 'algorithm.params.learning_rate', values: [0.01, 0.1] }])
   })
 
+  it('takes arms of one experiment or of several, paired by tasks, in text and JSON (USE-117)', async () => {
+    const [low, high] = ['both__learning_rate0p01', 'both__learning_rate0p1']
+    const { code, stdout } = await runMain(['compare', `both/${low}`, `both/${high}`, 'one-seed', '--json'], { cwd })
+    expect(code).toBe(0)
+    const { effects, experiments, groups } = JSON.parse(stdout)
+    expect(experiments.map(({ arm }: { arm?: string }) => arm)).toEqual([low, high, undefined])
+    expect(effects[0]).toMatchObject({
+      treatment: { arm: high },
+      baseline: { arm: low },
+      shared_seeds: 3,
+      over: 'both',
+    })
+    expect(effects[0].interval[0]).toBeGreaterThan(0)
+    // One seed: the tasks are paired, and only their chance is known.
+    expect(effects[1]).toMatchObject({ treatment: { experiment_id: 'exp_d' }, shared_seeds: 1, over: 'tasks' })
+    expect(groups[0].arms).toHaveLength(3)
+    const text = await runMain(['compare', `both/${low}`, `both/${high}`], { cwd })
+    expect(text.stdout).toMatch(
+      /val\.pass@1: both \(.*0p1\) against both \(.*0p01\) is \+0\.\d+ \(90 % interval .* on tasks like these/,
+    )
+    expect(text.stdout).toContain('Each against the first; positive is better')
+    const unknown = await runMain(['compare', 'both/lo', 'both'], { cwd })
+    expect(unknown.code).toBe(2)
+    expect(unknown.stderr).toContain('experiment "both" has no arm "lo"')
+    const twice = await runMain(['compare', 'both', `both/${low}`], { cwd })
+    expect(twice.stderr).toContain('name one experiment or arm twice')
+  })
+
   it('refuses to compare scores of different scorers, and says whose they are (CLI-15)', async () => {
     const { stdout } = await runMain(['compare', 'better', 'other-scorer'], { cwd })
     expect(stdout).toContain('not comparable: val was scored by different scorers')
@@ -50,11 +79,11 @@ describe('compare', () => {
       expect(new Set(group.arms.map((arm: { experiment_id: string }) => arm.experiment_id)).size).toBe(1)
   })
 
-  it('gives no interval to one seed (CLI-15, W5)', async () => {
+  it('of one seed says that only the chance of tasks is known (CLI-15, W5, USE-117)', async () => {
     const { stdout } = await runMain(['compare', 'baseline', 'one-seed', '--json'], { cwd })
-    expect(JSON.parse(stdout).effects[0]).toMatchObject({ interval: null, shared_seeds: 0 })
+    expect(JSON.parse(stdout).effects[0]).toMatchObject({ over: 'tasks', shared_seeds: 1 })
     expect((await runMain(['compare', 'baseline', 'one-seed'], { cwd })).stdout).toContain(
-      'no interval: one seed says nothing about chance',
+      'the chance of tasks and not of the seed; 1 shared seed',
     )
   })
 

@@ -1,6 +1,7 @@
-// `evsys compare ID ID...`: experiments side by side, the first one as baseline.
-import { EvsysError } from '../../kernel/index.ts'
-import type { Comparison } from '../../record/index.ts'
+// `evsys compare ID ID...`: experiments, or arms of them, side by side; the first one is the baseline.
+import { EvsysError, suggest } from '../../kernel/index.ts'
+import type { ComparedSide, Comparison } from '../../record/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { withRecord } from '../context/project.ts'
 import type { Output } from '../output/output.ts'
@@ -17,19 +18,36 @@ export async function compare(context: CommandContext, references: readonly stri
     })
   }
   return await withRecord(context, {}, async ({ store }) => {
-    const experiments = []
-    for (const reference of references) experiments.push(await store.findExperiment(reference))
-    const ids = experiments.map(({ id }) => id)
-    if (new Set(ids).size < ids.length) {
-      throw new EvsysError('CLI_USAGE', `"${references.join('", "')}" name one experiment twice`, {
-        fix: 'a name means the newest of that name; use ids: `evsys history` lists them.',
+    const sides: ComparedSide[] = []
+    for (const reference of references) sides.push(await sideOf(store, reference))
+    const named = sides.map(({ experiment, arm }) => JSON.stringify([experiment.id, arm]))
+    const isMixed = sides.some(({ experiment, arm }) => arm === undefined && idsOf(sides, experiment.id) > 1)
+    if (new Set(named).size < named.length || isMixed) {
+      const what = sides.some(({ arm }) => arm !== undefined) ? 'one experiment or arm' : 'one experiment'
+      throw new EvsysError('CLI_USAGE', `"${references.join('", "')}" name ${what} twice`, {
+        fix: 'a name means the newest of that name; use ids: `evsys history` lists them. Arms are EXPERIMENT/ARM.',
       })
     }
     const { compareExperiments } = await import('../../record/index.ts')
-    const comparison = await compareExperiments(store, experiments)
+    const comparison = await compareExperiments(store, sides)
     output.result(comparison, () => comparisonText(comparison, output))
     return exitCodes.done
   })
+}
+
+/** `EXPERIMENT` or `EXPERIMENT/ARM`. */
+async function sideOf(store: OpenStore, reference: string): Promise<ComparedSide> {
+  const [name = '', ...rest] = reference.split('/')
+  const experiment = await store.findExperiment(name)
+  if (rest.length === 0) return { experiment }
+  const arm = rest.join('/')
+  const known = [...new Set((await store.runs(experiment.id)).map((run) => run.arm))]
+  if (known.includes(arm)) return { experiment, arm }
+  throw new EvsysError('CLI_USAGE', `experiment "${experiment.name}" has no arm "${arm}"`, { fix: suggest(arm, known) })
+}
+
+function idsOf(sides: readonly ComparedSide[], id: string): number {
+  return sides.filter(({ experiment }) => experiment.id === id).length
 }
 
 // Experiments side by side, as people read them.
@@ -41,14 +59,15 @@ const shownDifferences = 20
 function comparisonText(comparison: Comparison, style: Style): string {
   const { experiments, groups } = comparison
   const names = shortNames(experiments)
-  const rows = experiments.map(({ experiment_id, verdict, objective, best_arm }) => [
+  const rows = experiments.map(({ experiment_id, verdict, objective, best_arm, arm }) => [
     names.get(experiment_id) ?? '',
     experiment_id,
     verdict ?? 'none yet',
     objective?.metric ?? '',
-    best_arm ?? '',
+    arm ?? best_arm ?? '',
   ])
-  const head = ['NAME', 'ID', 'VERDICT', 'OBJECTIVE', 'BEST ARM']
+  const hasNamed = experiments.some(({ arm }) => arm !== undefined)
+  const head = ['NAME', 'ID', 'VERDICT', 'OBJECTIVE', hasNamed ? 'ARM' : 'BEST ARM']
   return [
     table(rows, { head, width: style.width, paintHead: style.colors.bold }),
     ...groups.map((group) => groupText(group, names, style)),
@@ -63,7 +82,7 @@ function comparisonText(comparison: Comparison, style: Style): string {
 function shortNames(experiments: Comparison['experiments']): Map<string, string> {
   return new Map(
     experiments.map(({ experiment_id, name }) => {
-      const isAlone = experiments.filter((each) => each.name === name).length === 1
+      const isAlone = experiments.every((each) => each.name !== name || each.experiment_id === experiment_id)
       return [experiment_id, isAlone ? name : `${name} …${experiment_id.slice(-6)}`]
     }),
   )
@@ -98,24 +117,29 @@ function refusals({ refused }: Comparison, names: ReadonlyMap<string, string>, {
 }
 
 function effects(
-  { effects: found, groups }: Comparison,
+  { effects: found, groups, experiments }: Comparison,
   names: ReadonlyMap<string, string>,
   { colors }: Style,
 ): string[] {
   if (found.length === 0) return []
-  const lines = found.map(({ benchmark, metric, treatment, baseline, effect, interval, confidence, shared_seeds }) => {
+  const lines = found.map((each) => {
+    const { benchmark, metric, treatment, baseline, effect, interval, over, confidence, shared_seeds } = each
+    const covers =
+      over === 'tasks' ? ', the chance of tasks and not of the seed' : over === 'both' ? ' on tasks like these' : ''
     const range =
       interval === null
         ? 'no interval: one seed says nothing about chance'
-        : `${numberText(confidence * 100)} % interval ${rangeText(interval)}`
+        : `${numberText(confidence * 100)} % interval ${rangeText(interval)}${covers}`
     const basis = shared_seeds === 0 ? 'no shared seeds' : countText(shared_seeds, 'shared seed')
     return `  ${benchmark}.${metric}: ${names.get(treatment.experiment_id)} (${treatment.arm}) against ${names.get(baseline.experiment_id)} (${baseline.arm}) is ${signedText(effect)} (${range}; ${basis})`
   })
-  const isChosen = groups.some(({ arms }) => arms.length > 2)
+  const hasNamed = experiments.some(({ arm }) => arm !== undefined)
+  const isChosen = groups.some(({ arms }) => arms.length > 2) && experiments.some(({ arm }) => arm === undefined)
   const caution = isChosen
     ? ['  The arms are the best of their experiments, chosen by these scores: no claim was tested.']
     : []
-  return [[colors.bold('Best arm against the first experiment’s; positive is better'), ...lines, ...caution].join('\n')]
+  const title = `${hasNamed ? 'Each against the first' : 'Best arm against the first experiment’s'}; positive is better`
+  return [[colors.bold(title), ...lines, ...caution].join('\n')]
 }
 
 function differences(
@@ -130,7 +154,12 @@ function differences(
       path,
       ...values.map((value) => (value === undefined ? '' : shorten(JSON.stringify(value), 60))),
     ])
-  const head = ['SETTING', ...experiments.map(({ experiment_id }) => names.get(experiment_id) ?? '')]
+  const head = [
+    'SETTING',
+    ...experiments.map(
+      ({ experiment_id, arm }) => `${names.get(experiment_id) ?? ''}${arm === undefined ? '' : `/${arm}`}`,
+    ),
+  ]
   const rest = found.length - shownDifferences
   const text = table(rows, { head, width, indent: 2, paintHead: colors.bold })
   return [`${colors.bold('What differs')}\n${text}${rest > 0 ? `\n  ... and ${countText(rest, 'more setting')}` : ''}`]

@@ -994,8 +994,10 @@ export const requirements = {
   'USE-113':
     'what a task adds to a metric is its own value only where the metric is a mean over tasks, not where it equals one by coincidence',
   'USE-114': 'a resumed experiment reports the time of all its executions, in text and JSON',
-  'USE-115': 'a forecast after the first run or trial is within a factor of two: starts, steps, evaluations and pauses are measured apart, and all evaluations are counted',
-  'USE-116': '`evsys next` proposes no command that does nothing: files are as they were run, what was taken up already is left out, caps in the way are raised, and a session that runs or has nothing new is left alone',
+  'USE-115':
+    'a forecast after the first run or trial is within a factor of two: starts, steps, evaluations and pauses are measured apart, and all evaluations are counted',
+  'USE-116':
+    '`evsys next` proposes no command that does nothing: files are as they were run, what was taken up already is left out, caps in the way are raised, and a session that runs or has nothing new is left alone',
   'USE-117': '`compare` takes arms as EXPERIMENT/ARM, with intervals, paired by tasks where both know theirs',
   'USE-251': '`claims` beside `claim`, and claims of different confidence, are refused',
 } as const

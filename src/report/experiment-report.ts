@@ -4,8 +4,8 @@ import type { Evidence, ExperimentRow, RunRow, Verdict } from '../contracts/inde
 import { countText, durationText, numberText, rangeText, signedText, usdText } from '../kernel/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import { mistakesSection, tablesSection } from './experiment/answer-sections.ts'
-import { armLooks, shortName } from './experiment/arm-looks.ts'
 import { armsSection, baselinesSection, type Judged, scoresSection } from './experiment/arm-sections.ts'
+import { armStyles, shortName } from './experiment/arm-styles.ts'
 import { claimSection, verdictMark } from './experiment/claim-section.ts'
 import { curveSection } from './experiment/curve-section.ts'
 import { timeText } from './figures/value-text.ts'
@@ -31,8 +31,8 @@ export async function reportOfExperiment(
   if (isLogImport(experiment)) return researchReport(await logReport(experiment, await store.runs(experiment.id)))
   const { evidence, runs } = await evidenceOf(store, experiment)
   const result = await resultOf(store, experiment, projectDir)
-  const looks = armLooks(evidence.arms)
-  return experimentReport({ ...experiment, result, evidence, looks, runs: runs.map(({ run }) => run) })
+  const styles = armStyles(evidence.arms)
+  return experimentReport({ ...experiment, result, evidence, styles, runs: runs.map(({ run }) => run) })
 }
 
 /** Writes the report of an experiment as HTML. */
@@ -57,7 +57,15 @@ function experimentReport(input: ExperimentReportInput): string {
   })
 }
 
-function overview({ result, evidence, hypothesis, createdAt, tags, looks, runs: all }: ExperimentReportInput): Content {
+function overview({
+  result,
+  evidence,
+  hypothesis,
+  createdAt,
+  tags,
+  styles,
+  runs: all,
+}: ExperimentReportInput): Content {
   const { objective, conclusion, cost_usd, wall_s, best_arm } = result
   const best = result.arms.find(({ name }) => name === best_arm)
   const aim = objective && `${objective.metric}, ${objective.direction === 'min' ? 'lower' : 'higher'} is better`
@@ -71,7 +79,11 @@ ${factLine([
 <p>${hypothesis === undefined ? html`<span class="muted">No hypothesis was given.</span>` : clipped(hypothesis, 2000)}</p>
 ${conclusion === null ? html`<p class="lead">It has no conclusion yet.</p>` : concluded(conclusion)}
 <dl class="tiles">${[
-    tile('best arm', scoreText(best?.score?.mean), best_arm === null ? 'none has a score' : shortName(looks, best_arm)),
+    tile(
+      'best arm',
+      scoreText(best?.score?.mean),
+      best_arm === null ? 'none has a score' : shortName(styles, best_arm),
+    ),
     evidence.claims !== undefined
       ? claimsTile(evidence.claims)
       : evidence.claim === null

@@ -3,14 +3,14 @@ import type { Mistake, ResultTable } from '../../contracts/index.ts'
 import { countText, numberText } from '../../kernel/index.ts'
 import { clipped, html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
-import { type ArmLooks, shortName } from './arm-looks.ts'
 import type { Judged } from './arm-sections.ts'
+import { type ArmStyles, shortName } from './arm-styles.ts'
 
 /** Rows and columns of a table that are shown. */
 const mostCells = 60
 const mostTables = 24
 
-export function tablesSection({ result: { tables = [] }, looks }: Judged): Section | undefined {
+export function tablesSection({ result: { tables = [] }, styles }: Judged): Section | undefined {
   if (tables.length === 0) return undefined
   const order = ({ split }: ResultTable) => (split === 'val' ? 0 : 1)
   const [best] = tables
@@ -18,7 +18,7 @@ export function tablesSection({ result: { tables = [] }, looks }: Judged): Secti
   const others = tables.filter(({ arm }) => arm !== best?.arm).slice(0, mostTables)
   const rest = tables.length - own.length - others.length
   const figures = (of: readonly ResultTable[]) =>
-    html`<div class="figures">${of.map((each) => tableFigure(each, looks))}</div>`
+    html`<div class="figures">${of.map((each) => tableFigure(each, styles))}</div>`
   const more = rest === 0 ? undefined : html`<p class="muted">${countText(rest, 'more table')} are in the record.</p>`
   const arms = new Set(others.map(({ arm }) => arm)).size
   return {
@@ -29,7 +29,7 @@ export function tablesSection({ result: { tables = [] }, looks }: Judged): Secti
   }
 }
 
-function tableFigure({ arm, benchmark, split, metric, n_runs, table }: ResultTable, looks: ArmLooks): Markup {
+function tableFigure({ arm, benchmark, split, metric, n_runs, table }: ResultTable, styles: ArmStyles): Markup {
   const columns = table.columns.slice(0, mostCells)
   const rows = table.rows.slice(0, mostCells)
   const isCounts = table.column_title !== undefined // of what by what
@@ -46,7 +46,7 @@ function tableFigure({ arm, benchmark, split, metric, n_runs, table }: ResultTab
         : html`<td class="n">${value === null ? '–' : numberText(Number(value.toPrecision(3)))}</td>`
     })}</tr>`
   })
-  return html`<figure><figcaption><b>${metric}</b> on ${benchmark === split ? split : html`${benchmark} (${split})`} <span class="muted">${shortName(looks, arm)}${mean}</span></figcaption>
+  return html`<figure><figcaption><b>${metric}</b> on ${benchmark === split ? split : html`${benchmark} (${split})`} <span class="muted">${shortName(styles, arm)}${mean}</span></figcaption>
 <div class="scroll" tabindex="0"><table class="${isCounts ? 'heat' : 'classes'}"><thead><tr><th scope="col">${corner}</th>${columns.map((column) => html`<th scope="col" class="n">${clipped(column, 40)}</th>`)}</tr></thead><tbody>${body}</tbody></table></div></figure>`
 }
 

@@ -4,29 +4,29 @@ import { countText, numberText, rangeText } from '../../kernel/index.ts'
 import { clipped, dataTable, html } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { tickDecimals } from '../html/plot.ts'
-import { type ArmLooks, armName, strip, stripScale } from './arm-looks.ts'
+import { type ArmStyles, armName, strip, stripScale } from './arm-styles.ts'
 
 export interface Judged {
   readonly evidence: Evidence
   readonly result: ExperimentResult
-  readonly looks: ArmLooks
+  readonly styles: ArmStyles
 }
 
 /** Arms and scores that are listed. */
 const mostArms = 200
 const mostScores = 2_000
 
-export function armsSection({ evidence, result, looks }: Judged): Section {
+export function armsSection({ evidence, result, styles }: Judged): Section {
   const shown = evidence.arms.slice(0, mostArms)
   const x = stripScale(shown)
   const decimals = x === undefined ? 0 : tickDecimals(x)
   const ends = x === undefined ? '' : `${plain(x.low, decimals)} to ${plain(x.high, decimals)}`
   const hasFailed = shown.some(({ n_failed }) => n_failed > 0)
   const table = dataTable(shown, [
-    { title: 'arm', kind: 'words', cell: ({ name }) => armName(looks, name, name === result.best_arm) },
+    { title: 'arm', kind: 'words', cell: ({ name }) => armName(styles, name, name === result.best_arm) },
     ...(x === undefined
       ? []
-      : [{ title: ends, kind: 'wide', cell: (arm: ArmEvidence) => strip(arm, x, looks) } as const]),
+      : [{ title: ends, kind: 'wide', cell: (arm: ArmEvidence) => strip(arm, x, styles) } as const]),
     { title: 'mean', kind: 'n', cell: ({ score }) => html`<b>${score === null ? '–' : numberText(score.mean)}</b>` },
     { title: '90 % interval', kind: 'n', cell: ({ score }) => (score?.ci == null ? '–' : rangeText(score.ci)) },
     { title: 'seeds', kind: 'n', cell: ({ by_seed }) => String(by_seed.length) },
@@ -52,7 +52,7 @@ export function armsSection({ evidence, result, looks }: Judged): Section {
 }
 
 /** Rows are metrics and arms, columns are benchmarks: val and test stand side by side. */
-export function scoresSection({ evidence, result, looks }: Judged): Section | undefined {
+export function scoresSection({ evidence, result, styles }: Judged): Section | undefined {
   const all = evidence.arms.flatMap(({ name, scores = [] }) => scores.map((each) => ({ arm: name, ...each })))
   if (all.length === 0) return undefined
   const benchmarks = [...new Map(all.map((each) => [each.benchmark, each.split]))]
@@ -79,7 +79,7 @@ export function scoresSection({ evidence, result, looks }: Judged): Section | un
       title: 'metric',
       cell: ({ metric, isFirst }) => (isFirst ? html`<b>${metric}</b>` : html`<span class="again">${metric}</span>`),
     },
-    { title: 'arm', kind: 'words', cell: ({ arm }) => armName(looks, arm, arm === result.best_arm) },
+    { title: 'arm', kind: 'words', cell: ({ arm }) => armName(styles, arm, arm === result.best_arm) },
     ...benchmarks.map(([benchmark, split]) => ({
       title: benchmark === split ? benchmark : `${benchmark} (${split})`,
       kind: 'n' as const,

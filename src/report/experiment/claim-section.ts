@@ -4,8 +4,8 @@ import { numberText, rangeText, signedText } from '../../kernel/index.ts'
 import { dataTable, html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { coordinate, linearScale, type Scale } from '../html/plot.ts'
-import { shortName } from './arm-looks.ts'
 import type { Judged } from './arm-sections.ts'
+import { shortName } from './arm-styles.ts'
 
 const outcomes: Readonly<Record<Verdict, string>> = {
   supported: 'confirmed',
@@ -25,7 +25,7 @@ interface Compared {
   readonly pair: PairEvidence
 }
 
-export function claimSection({ evidence, looks }: Judged): Section | undefined {
+export function claimSection({ evidence, styles }: Judged): Section | undefined {
   const { claim, claims } = evidence
   if (claim === null && claims === undefined) return undefined
   const several = claims?.flatMap((each) => each ?? [])
@@ -46,7 +46,7 @@ export function claimSection({ evidence, looks }: Judged): Section | undefined {
       title: 'treatment against baseline',
       kind: 'words',
       cell: ({ pair }) =>
-        html`<b>${shortName(looks, pair.treatment)}</b> <span class="muted">against</span> ${shortName(looks, pair.baseline)}`,
+        html`<b>${shortName(styles, pair.treatment)}</b> <span class="muted">against</span> ${shortName(styles, pair.baseline)}`,
     },
     { title: 'worse … better', kind: 'wide', cell: (each) => effectStrip(each, x) },
     { title: 'effect', kind: 'n', cell: ({ pair }) => html`<b>${signedText(pair.effect)}</b>` },

@@ -3,24 +3,24 @@ import type { ResultCurve } from '../../contracts/index.ts'
 import { html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { coordinate, linearScale, plot, type Scale, tickDecimals } from '../html/plot.ts'
-import { type ArmLooks, shortName, swatch } from './arm-looks.ts'
 import type { Judged } from './arm-sections.ts'
+import { type ArmStyles, shortName, swatch } from './arm-styles.ts'
 
 /** Figures of one report. */
 const mostFigures = 8
 
-export function curveSection({ result: { curves = [] }, looks }: Judged): Section | undefined {
+export function curveSection({ result: { curves = [] }, styles }: Judged): Section | undefined {
   const metrics = [...new Set(curves.map(({ metric }) => metric))].slice(0, mostFigures)
   if (metrics.length === 0) return undefined
   const figures = metrics.map((metric) =>
     figure(
       curves.filter((each) => each.metric === metric),
       metric,
-      looks,
+      styles,
     ),
   )
   const arms = [...new Set(curves.map(({ arm }) => arm))]
-  const legend = html`<ul class="legend">${arms.map((arm) => html`<li>${swatch(looks, arm)}${shortName(looks, arm)}</li>`)}</ul>`
+  const legend = html`<ul class="legend">${arms.map((arm) => html`<li>${swatch(styles, arm)}${shortName(styles, arm)}</li>`)}</ul>`
   return {
     id: 'curves',
     title: 'Curves',
@@ -29,7 +29,7 @@ export function curveSection({ result: { curves = [] }, looks }: Judged): Sectio
   }
 }
 
-function figure(curves: readonly ResultCurve[], metric: string, looks: ArmLooks): Markup {
+function figure(curves: readonly ResultCurve[], metric: string, styles: ArmStyles): Markup {
   const points = curves.flatMap((each) => each.points)
   const steps = points.map(([step]) => step + 1)
   const values = points.map(([, value]) => value)
@@ -39,7 +39,7 @@ function figure(curves: readonly ResultCurve[], metric: string, looks: ArmLooks)
   const y = linearScale(low - margin, high + margin, 4)
   const decimals = tickDecimals(y)
   const arms = [...new Set(curves.map(({ arm }) => arm))]
-  const kindOf = (arm: string) => looks.get(arm)?.kind ?? 'a0'
+  const kindOf = (arm: string) => styles.get(arm)?.kind ?? 'a0'
   const thin = curves.map(({ arm, points: own }) => html`<path class="run ${kindOf(arm)}" d="${lineOf(own, x, y)}"/>`)
   const thick = arms.map((arm) => {
     const own = curves.filter((each) => each.arm === arm)

@@ -1,4 +1,4 @@
-// How arms look in a report: a colour each, the same in tables and charts, and a strip that shows seeds, mean and interval on the scale that
+// How arms are drawn in a report: a colour each, the same in tables and charts, and a strip that shows seeds, mean and interval on the scale that
 // all arms share.
 import type { ArmEvidence } from '../../contracts/index.ts'
 import { numberText, rangeText } from '../../kernel/index.ts'
@@ -8,16 +8,16 @@ import { coordinate, linearScale, type Scale } from '../html/plot.ts'
 /** Colours of templates/report.css. Further arms begin again, dashed. */
 export const colours = 8
 
-export interface ArmLook {
+export interface ArmStyle {
   /** Classes of the colour and, from the ninth arm on, of the dash. */
   readonly kind: string
   /** Its name without what all arms begin with. */
   readonly short: string
 }
 
-export type ArmLooks = ReadonlyMap<string, ArmLook>
+export type ArmStyles = ReadonlyMap<string, ArmStyle>
 
-export function armLooks(arms: readonly Pick<ArmEvidence, 'name'>[]): ArmLooks {
+export function armStyles(arms: readonly Pick<ArmEvidence, 'name'>[]): ArmStyles {
   const prefix = sharedPrefix(arms.map(({ name }) => name).filter((name) => name !== 'base_model'))
   return new Map(
     arms.map(({ name }, i) => {
@@ -35,19 +35,19 @@ function sharedPrefix([first = '', ...others]: readonly string[]): string {
 }
 
 /** The name of an arm as this report shows it. */
-export function shortName(looks: ArmLooks, arm: string): string {
-  return clipped(looks.get(arm)?.short ?? arm, 80)
+export function shortName(styles: ArmStyles, arm: string): string {
+  return clipped(styles.get(arm)?.short ?? arm, 80)
 }
 
-export function swatch(looks: ArmLooks, arm: string): Markup {
-  const kind = looks.get(arm)?.kind ?? 'a0'
+export function swatch(styles: ArmStyles, arm: string): Markup {
+  const kind = styles.get(arm)?.kind ?? 'a0'
   return html`<svg class="swatch" viewBox="0 0 16 10" aria-hidden="true"><path class="${kind}" d="M1 5H15"/></svg>`
 }
 
-export function armName(looks: ArmLooks, arm: string, isBest: boolean): Markup {
-  const name = shortName(looks, arm)
+export function armName(styles: ArmStyles, arm: string, isBest: boolean): Markup {
+  const name = shortName(styles, arm)
   const shown = isBest ? html`<b>${name}</b> <span class="tag">best</span>` : name
-  return html`<span title="${clipped(arm, 200)}">${swatch(looks, arm)}${shown}</span>`
+  return html`<span title="${clipped(arm, 200)}">${swatch(styles, arm)}${shown}</span>`
 }
 
 /** A scale over everything that a strip shows. */
@@ -60,8 +60,8 @@ export function stripScale(arms: readonly Pick<ArmEvidence, 'by_seed' | 'score'>
 }
 
 /** Rings are seeds, the bar is the interval, the tick the mean. */
-export function strip({ name, by_seed, score }: ArmEvidence, x: Scale, looks: ArmLooks): Markup {
-  const kind = looks.get(name)?.kind ?? 'a0'
+export function strip({ name, by_seed, score }: ArmEvidence, x: Scale, styles: ArmStyles): Markup {
+  const kind = styles.get(name)?.kind ?? 'a0'
   const at = (value: number) => coordinate(x.at(value))
   const bar =
     score?.ci == null ? undefined : html`<path class="span ${kind}" d="M${at(score.ci[0])} 500H${at(score.ci[1])}"/>`

@@ -15,6 +15,7 @@ export {
   resultOf,
   stoppedRuns,
 } from './evidence/evidence-of.ts'
+export { heldRuns, isReused, originDirOf, projectPlugins } from './evidence/held-runs.ts'
 export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds } from './evidence/recorded-events.ts'
 export { reportDetails } from './evidence/report-details.ts'
 export { runArtifacts } from './evidence/run-summaries.ts'
@@ -33,7 +34,6 @@ export { type ExperimentStatus, experimentStatus, historyEntry, storedEvidence }
 export { concludeLog, isLogImport, logGains, scoredRow } from './log/conclude-log.ts'
 export { importLog } from './log/import-log.ts'
 export { readResultsLog } from './log/read-results-log.ts'
-export { heldRuns, isReused, originDirOf, projectPlugins } from './plan/held-runs.ts'
 export { type PlanForecast, planForecast } from './plan/plan-forecast.ts'
 export { type PlanPower, planPower } from './plan/plan-power.ts'
 export { collectAnswers, collectSegments, projectUsage } from './project-usage.ts'

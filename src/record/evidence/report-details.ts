@@ -6,8 +6,8 @@ import { ScoredAnswer } from '../../contracts/index.ts'
 import { createRedactor, ifPresent, type Redact, readSecretSource } from '../../kernel/index.ts'
 import type { OpenStore, RunRow } from '../../store/index.ts'
 import { answersFile } from '../files/experiment-folder.ts'
-import { isReused } from '../plan/held-runs.ts'
 import { selectedEval } from './arm-scores.ts'
+import { isReused } from './held-runs.ts'
 import type { RecordedRun } from './weigh-evidence.ts'
 
 interface ReportDetails {

@@ -3,8 +3,8 @@ import { access } from 'node:fs/promises'
 import type { Artifact, RunScore, RunSummary } from '../../contracts/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import { answersFile, filesOf, runFolder } from '../files/experiment-folder.ts'
-import { isReused } from '../plan/held-runs.ts'
 import { selectedEval } from './arm-scores.ts'
+import { isReused } from './held-runs.ts'
 import type { RecordedRun } from './weigh-evidence.ts'
 
 /** Where the files of an experiment lie. */

@@ -10,8 +10,8 @@ import {
 } from '../../contracts/index.ts'
 import { hashOf, isMapping } from '../../kernel/index.ts'
 import type { ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
-import { isDryRun } from '../evidence/dry-run.ts'
 import { filesOf, runFolder } from '../files/experiment-folder.ts'
+import { isDryRun } from './dry-run.ts'
 
 /** How a run that repeats an earlier one is marked; `parentRun` is that run. */
 export const reusedMode = 'reused'

@@ -6,7 +6,7 @@ import { pluginReference, type TrainContext } from '../contracts/index.ts'
 import { defineAlgorithm } from '../kernel/index.ts'
 import { count, nonEmpty, sharedParams, wholeNumber } from './params/shared-params.ts'
 
-const Example = z.strictObject({ input: nonEmpty, output: nonEmpty })
+const Example = z.strictObject({ input: nonEmpty.describe('A question.'), output: nonEmpty.describe('Its answer.') })
 
 /** Prompts that a search tries where no number is given. */
 const usualBudget = 16

@@ -14,7 +14,7 @@ import { filesOf, runFolder } from '../files/experiment-folder.ts'
 import { isDryRun } from './dry-run.ts'
 
 /** How a run that repeats an earlier one is marked; `parentRun` is that run. */
-export const reusedMode = 'reused'
+const reusedMode = 'reused'
 
 export function isReused({ mode }: Pick<RunRow, 'mode'>): boolean {
   return mode === reusedMode

@@ -6,7 +6,7 @@ import { clipped, html, type Markup } from '../html/markup.ts'
 import { coordinate, linearScale, type Scale } from '../html/plot.ts'
 
 /** Colours of templates/report.css. Further arms begin again, dashed. */
-export const colours = 8
+const colours = 8
 
 export interface ArmStyle {
   /** Classes of the colour and, from the ninth arm on, of the dash. */

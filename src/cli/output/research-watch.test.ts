@@ -4,7 +4,9 @@ import { systemClock } from '../../kernel/index.ts'
 import { plainColors } from './colors.ts'
 import { createResearchWatch } from './research-watch.ts'
 
-it('says what is in progress within some seconds where no terminal shows it (USE-147)', { timeout: 60_000 }, async () => {
+it('says what is in progress within some seconds where no terminal shows it (USE-147)', {
+  timeout: 60_000,
+}, async () => {
   const begun = [{ kind: 'check', attempt: 'baseline' }] as const
   const state: ResearchState = { ...initialResearchState, begun }
   const task = { name: 'digits', trainSeconds: 60 } as ResearchTask // the watch reads no more of it

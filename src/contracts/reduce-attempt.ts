@@ -150,6 +150,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     value: scored?.value,
     items: scored?.items,
     level: scored?.level,
+    memoryBy: scored?.memory_by,
     accelerator: scored?.accelerator,
     claimed: scored?.claimed,
     failure: outcome.status === 'failed' ? outcome.failure : undefined,

@@ -107,6 +107,7 @@ export const RecordedOutcome = z.discriminatedUnion('status', [
     claimed: Metrics.optional().describe('What the candidate said of itself; never counts.'),
     items: SeedScore.shape.items,
     level: Level.or(z.literal('in-process')).optional(),
+    memory_by: z.string().optional().describe('Who kept the limit of memory.'),
     accelerator: z.string().optional().describe('GPU that the candidate was shown.'),
   }),
   z.object({ status: z.literal('failed'), failure: AttemptFailure }),

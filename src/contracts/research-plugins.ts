@@ -236,6 +236,8 @@ export type RunOutcome =
       readonly claimed?: Metrics | undefined
       readonly wallS: number
       readonly level: Level | 'in-process'
+      /** Who keeps the limit of memory: a control group, an engine, or limits of processes and a watch. Absent: no sandbox. */
+      readonly memoryBy?: string | undefined
       /** GPU that it was shown; absent: none. */
       readonly accelerator?: string | undefined
       readonly peakMemoryBytes?: number | undefined

@@ -59,6 +59,8 @@ export interface RecordedRunOf {
   readonly claimed?: Metrics | undefined
   /** Sandbox that it ran in, and the GPU that it was shown. */
   readonly level?: string | undefined
+  /** Who kept its limit of memory. */
+  readonly memoryBy?: string | undefined
   readonly accelerator?: string | undefined
   readonly curve?: readonly { readonly seconds: number; readonly value: number }[] | undefined
   readonly watch?: ResearchEntryOf<'run.finished'>['watch'] | undefined

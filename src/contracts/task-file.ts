@@ -72,12 +72,7 @@ export const TaskLimits = z.strictObject({
 export type TaskLimits = z.infer<typeof TaskLimits>
 
 /** What a metric can be; an end that is absent is open. */
-export const MetricBounds = z
-  .strictObject({ least: z.number().optional(), most: z.number().optional() })
-  .refine(
-    ({ least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY }) => least < most,
-    'least is below most',
-  )
+export const MetricBounds = z.strictObject({ least: z.number().optional(), most: z.number().optional() })
 
 const candidateFields = {
   runtime: TaskRuntime.optional().describe(

@@ -36,7 +36,11 @@ linux.describe('an executor', () => {
       expect(await executor.check(task.baseline, signal)).toEqual([])
       const request = { files: task.baseline, seed: 1, split: 'val', trainSeconds: 1, watch } as const
       const outcome = await executor.run(request, signal)
-      expect(outcome).toMatchObject({ status: 'scored', secondary: { rows: 100 } })
+      expect(outcome).toMatchObject({
+        status: 'scored',
+        secondary: { rows: 100 },
+        memoryBy: expect.stringMatching(/^(?:cgroup v[12]|rlimit and watch)$/),
+      })
       if (outcome.status !== 'scored') return
       expect(outcome.value).toBeLessThan(0.1)
       expect(outcome.value).toBeGreaterThan(floor)

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import type { Plan, RunConfig, RunRow, TrainingRunRow } from '../../contracts/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { isDryRun } from '../evidence/dry-run.ts'
-import { isReused } from './held-runs.ts'
+import { isReused } from '../evidence/held-runs.ts'
 
 export interface PlanForecast {
   readonly runs: number

@@ -96,8 +96,10 @@ function held({ attempts }: BegunSession): (readonly [string, string])[] {
   const listed = (values: readonly (string | undefined)[]) =>
     [...new Set(values.flatMap((value) => value ?? []))].join(', ')
   const [levels, cards] = [listed(runs.map(({ level }) => level)), listed(runs.map(({ accelerator }) => accelerator))]
+  const memory = listed(runs.map(({ memoryBy }) => memoryBy))
   return [
     ...(levels === '' || levels === 'in-process' ? [] : [['sandbox', levels] as const]),
+    ...(memory === '' ? [] : [['limit of memory', memory] as const]),
     ...(cards === '' ? [] : [['GPU', cards] as const]),
   ]
 }

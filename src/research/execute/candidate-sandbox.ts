@@ -22,6 +22,8 @@ export interface PhaseOptions {
 export interface CandidateSandbox extends AsyncDisposable {
   readonly sandbox: LocalSandbox
   readonly level: Level
+  /** Who keeps the limit of memory. */
+  readonly memoryBy: string
   /** Known to this phase of this run alone: reports carry it. */
   readonly nonce: string
   /** The candidate's command. */
@@ -74,6 +76,7 @@ export async function openCandidateSandbox(options: PhaseOptions): Promise<Candi
   return {
     sandbox,
     level: sandbox.level,
+    memoryBy: sandbox.limits.memory,
     nonce,
     spec: (timeoutMs) => ({ ...command, limits: { timeoutMs, memoryBytes, processes, diskBytes, outputBytes } }),
     [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),

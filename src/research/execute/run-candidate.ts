@@ -51,7 +51,13 @@ export async function runCandidate(opened: Opened, request: RunRequest, graceSec
   if (changed.length > 0) throw new RunFailure('tamper', `files changed while the candidate ran: ${changed.join(', ')}`)
   if (settleOutFolder(folder.out, limits.diskBytes) !== left)
     throw new RunFailure('tamper', 'what the candidate had left changed while it was scored')
-  return { ...score, claimed: trained.claimed, level: trained.level, accelerator: program.accelerator?.name }
+  return {
+    ...score,
+    claimed: trained.claimed,
+    level: trained.level,
+    memoryBy: trained.memoryBy,
+    accelerator: program.accelerator?.name,
+  }
 }
 
 /** What the scorer of a run is started with. */

@@ -9,6 +9,7 @@ import { failureOf, RunFailure } from './run-failure.ts'
 
 interface Trained {
   readonly level: Level
+  readonly memoryBy: string
   readonly claimed?: Metrics | undefined
   /** It was ended by `watch`. */
   readonly killed: boolean
@@ -79,7 +80,7 @@ export async function trainPhase(
   } finally {
     clearTimeout(deadline)
   }
-  const common = { level: held.level, log, claimed, killed: false, cut: false }
+  const common = { level: held.level, memoryBy: held.memoryBy, log, claimed, killed: false, cut: false }
   const isLoud = printed > limits.outputBytes
   if (killed || isLate || isLoud) await process[Symbol.asyncDispose]()
   const result = await process.exit

@@ -135,7 +135,7 @@ export async function performRun(
       return [{ ...finished, outcome: { status: 'failed', failure: outcome.failure }, ...taken }]
     }
     if (outcome.status === 'killed') return [{ ...finished, outcome: { status: 'killed' }, ...taken, ...curve }]
-    const { value, claimed, level, accelerator, items } = outcome
+    const { value, claimed, level, memoryBy: memory_by, accelerator, items } = outcome
     if (!Number.isFinite(value)) {
       const failure = { class: 'divergence' as const, reason: `its score is ${value}` }
       return [{ ...finished, outcome: { status: 'failed', failure }, ...taken }]
@@ -147,6 +147,7 @@ export async function performRun(
       secondary,
       items: items === 'fresh' || items === undefined ? items : [...items],
       level,
+      memory_by,
       accelerator,
       claimed,
     }

@@ -163,6 +163,8 @@ function checkFields(fields: CandidateFields, complain: Complain): void {
     complain('scorer', 'a research task needs `scorer`', 'Name the sealed module, such as `scorer: scorer.mjs`.')
   if (isTable && fields.scorer !== undefined)
     complain('scorer', 'a table is looked up, and scored by nothing', 'leave `scorer` out.')
+  const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = fields.bounds ?? {}
+  if (least >= most) complain('bounds', '`least` is not below `most`', 'swap them, or leave one out.')
   if (isTable && fields.timed === true)
     complain('timed', 'a table is looked up, which takes no time', 'leave `timed` out.')
   if (fields.prompt !== undefined && fields.prompt_file !== undefined)

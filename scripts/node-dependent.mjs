@@ -134,7 +134,10 @@ export const leftToFull = [
   },
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
-    files: ['tests/cli/{run,eval,run-signals}.test.ts', 'tests/lab/{arm-weights,data,folder-benchmarks}.test.ts'],
+    files: [
+      'tests/cli/{run,eval,helpdesk,run-signals}.test.ts',
+      'tests/lab/{arm-weights,data,folder-benchmarks}.test.ts',
+    ],
     why: 'run-experiment and interrupt start the same processes and end them by the same signals',
   },
   {

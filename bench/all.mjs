@@ -14,6 +14,7 @@ const benches = [
   'store',
   'store-postgres',
   'trainer-http',
+  'trainer-tenants',
   'first-step',
   'tiny-lora',
   'engine/index',

@@ -110,7 +110,7 @@ export class TrainerState {
     return engineIdText(this.engine.id)
   }
 
-  /** A checkpoint that is served under another name, whoever made it. */
+  /** A checkpoint that is served under another name, for every key. */
   async served(path: TinkerPath): Promise<CheckpointEntry> {
     await this.checkpoints.refresh(path)
     const entry = this.checkpoints.find(path)

@@ -243,7 +243,7 @@ describe('Ctrl-C', () => {
       const controller = new AbortController()
       let stderr = ''
       let stdout = ''
-      const code = await main(['run', 'config.yaml', '--max-concurrent', '1'], {
+      const code = await main(['run', 'config.yaml', '--max-concurrent', '1', '--fresh'], {
         stdout: { write: (text) => (stdout += text) },
         stderr: {
           write(text) {
@@ -258,11 +258,11 @@ describe('Ctrl-C', () => {
       })
       expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
       expect(stderr).toContain('interrupted: closing the runs of config.yaml, which save first')
-      expect(stderr).toContain('resume with\n  evsys run config.yaml --max-concurrent 1 --resume\n')
+      expect(stderr).toContain('resume with\n  evsys run config.yaml --max-concurrent 1 --fresh --resume\n')
       const listed = await runMain(['history'], { cwd })
       expect(listed.stdout).toMatch(/^\S+ {2}colours {2}interrupted {2}/)
 
-      const resumed = await runMain(['run', 'config.yaml', '--resume', '--json'], { cwd })
+      const resumed = await runMain(['run', 'config.yaml', '--fresh', '--resume', '--json'], { cwd })
       expect(resumed.code).toBe(0)
       expect(resumed.stderr).toMatch(/started, 40 steps, from step \d+/)
       const { experiment_id } = ExperimentResult.parse(JSON.parse(resumed.stdout))

@@ -38,6 +38,8 @@ export function createRunWatch(options: RunWatchOptions): RunWatch {
   if (quiet) return { begin() {}, follow() {}, say() {}, [Symbol.dispose]() {} }
   let progress: ProgressState | undefined
   const losses = createLossMemory()
+  /** Runs whose events are those of an earlier one: what happened then is not shown as if it happened now. */
+  const reused = new Set<string>()
   const startedMs = clock.now()
   const draw = () => {
     if (progress === undefined) return
@@ -57,6 +59,8 @@ export function createRunWatch(options: RunWatchOptions): RunWatch {
       if (progress === undefined) return
       followProgress(progress, run, item)
       const loss = losses.follow(run, item)
+      if (item.type === 'notice' && item.reused_from !== undefined) reused.add(run.id)
+      if (reused.has(run.id) && item.type !== 'notice' && item.type !== 'run.finished') return
       for (const line of live.isTTY ? asideLines(run, item) : plainLines(progress, run, item, loss)) {
         live.write(`${visibleText(line)}\n`)
       }

@@ -11,8 +11,9 @@ export function bubblewrapPlan(launch: Launch): Plan {
   // NVIDIA's driver names its threads in /proc and gives up where it cannot. What would reach beyond the sandbox, bwrap covers itself.
   const proc = devices.length > 0 ? [] : ['--remount-ro', '/proc']
   const { layout, table, enter } = staged(launch)
-  // Where no control group counts it, memory without a name is refused: no limit of single processes covers it.
-  const filter = seccompFilter({ unnamedMemory: launch.doors.length > 0 })
+  // Where no control group counts it, memory without a name is refused: no limit of single processes covers it. A GPU cannot be used
+  // without: CUDA ends with `out of memory`, so that there the watch alone counts it.
+  const filter = seccompFilter({ unnamedMemory: launch.doors.length > 0 || devices.length > 0 })
   const orders = [
     ...['--unshare-user', '--uid', '0', '--gid', '0', '--unshare-ipc', '--unshare-pid', '--unshare-uts'],
     ...['--unshare-cgroup-try', ...(spec.network === true ? [] : ['--unshare-net'])],

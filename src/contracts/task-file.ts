@@ -72,7 +72,10 @@ export const TaskLimits = z.strictObject({
 export type TaskLimits = z.infer<typeof TaskLimits>
 
 /** What a metric can be; an end that is absent is open. */
-export const MetricBounds = z.strictObject({ least: z.number().optional(), most: z.number().optional() })
+export const MetricBounds = z.strictObject({
+  least: z.number().optional().describe('Least value; absent: none.'),
+  most: z.number().optional().describe('Greatest value; absent: none.'),
+})
 
 const candidateFields = {
   runtime: TaskRuntime.optional().describe(

@@ -38,7 +38,7 @@ chromium.describe('a report in Chromium', () => {
       const grounds: unknown[] = []
       for (const view of views) {
         const page = await browser.open(file, view)
-        expect(await page.evaluate('document.querySelectorAll("section").length')).toBe(11)
+        expect(await page.evaluate('document.querySelectorAll("section").length')).toBe(14)
         expect(await page.evaluate('document.querySelectorAll(".dot path").length')).toBeGreaterThan(60)
         expect(await page.evaluate('document.scripts.length + document.images.length')).toBe(0)
         // Nothing is cut off: what is too wide scrolls inside its own frame.

@@ -1047,4 +1047,6 @@ export const requirements = {
     'an experiment whose every answer to the ranking benchmark could not be scored has failed and says why; its runs are kept to be scored again',
   'USE-177':
     'OPENAI_BASE_URL and ANTHROPIC_BASE_URL are honoured for clients that answer a benchmark and for proposers of research',
+  'USE-316':
+    'a checkpoint to start from or to learn from is named as a run or EXPERIMENT/ARM: the address of the selected checkpoint is recorded, and a name that leads nowhere or to several runs is a located error',
 } as const

@@ -1049,4 +1049,6 @@ export const requirements = {
     'OPENAI_BASE_URL and ANTHROPIC_BASE_URL are honoured for clients that answer a benchmark and for proposers of research',
   'USE-316':
     'a checkpoint to start from or to learn from is named as a run or EXPERIMENT/ARM: the address of the selected checkpoint is recorded, and a name that leads nowhere or to several runs is a located error',
+  'USE-317':
+    '`evsys next` proposes the seeds, or the number of tasks, that would settle each inconclusive claim, also where another claim of the experiment is supported',
 } as const

@@ -1051,4 +1051,6 @@ export const requirements = {
     'a checkpoint to start from or to learn from is named as a run or EXPERIMENT/ARM: the address of the selected checkpoint is recorded, and a name that leads nowhere or to several runs is a located error',
   'USE-317':
     '`evsys next` proposes the seeds, or the number of tasks, that would settle each inconclusive claim, also where another claim of the experiment is supported',
+  'USE-318':
+    'the story of the help desk needs no address copied by hand: the next month continues from the arm by its name, and the report holds what its guide says',
 } as const

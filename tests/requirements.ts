@@ -1053,4 +1053,7 @@ export const requirements = {
     '`evsys next` proposes the seeds, or the number of tasks, that would settle each inconclusive claim, also where another claim of the experiment is supported',
   'USE-318':
     'the story of the help desk needs no address copied by hand: the next month continues from the arm by its name, and the report holds what its guide says',
+  'USE-319': 'the README names every command of evsys, and flags that there are',
+  'USE-320': 'an effect of exactly 0 is called a tie in `compare`, and where all arms tie none is called chosen',
+  'USE-321': 'an experiment that its budget stopped before any run completed is not sent to look for a fault',
 } as const

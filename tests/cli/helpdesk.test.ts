@@ -61,7 +61,7 @@ describe('the help desk', { timeout: 300_000 }, () => {
     ])
     expect(results['experiment.yaml']?.claims).toHaveLength(5)
     const report = readFileSync(join(cwd, 'helpdesk.html'), 'utf8')
-    const shown = ['deduped', 'linear', 'april', 'f1:returns', 'confusion', 'Wrong answers', 'Curves']
+    const shown = ['deduped', 'linear', 'april', 'per_class', 'returns', 'confusion', 'Wrong answers', 'Curves']
     for (const text of shown) expect(report.includes(text), text).toBe(true)
     expect(printed.next).toMatch(/decide whether/)
     expect(existsSync(join(cwd, '.evsys/datasets'))).toBe(true)

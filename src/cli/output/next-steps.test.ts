@@ -5,9 +5,9 @@ describe('what to do next', () => {
   it('is to raise the budget where it stopped every run, and to look for a fault where runs failed (USE-321)', () => {
     const conclusion = { verdict: 'failed' as const, text: 'Failed.' }
     const options = { evidence: undefined, commandWith: () => 'evsys run a.yaml', dry: false }
-    const after = (status: 'stopped' | 'failed') =>
-      nextSteps({ conclusion, arms: [{ name: 'a', status, n_runs: 1, seeds: [1], score: null }] }, options)
-    expect(after('stopped')).toEqual(['raise the budget, or plan fewer runs or steps'])
-    expect(after('failed')).toEqual(['evsys run a.yaml --dry   # a few steps, to see what fails'])
+    const stepsAfter = (status: 'stopped' | 'failed') =>
+      nextSteps({ conclusion, arms: [{ name: 'a', status, params: {}, seeds: [1], score: null }] }, options)
+    expect(stepsAfter('stopped')).toEqual(['raise the budget, or plan fewer runs or steps'])
+    expect(stepsAfter('failed')).toEqual(['evsys run a.yaml --dry   # a few steps, to see what fails'])
   })
 })

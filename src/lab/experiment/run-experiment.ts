@@ -91,6 +91,10 @@ function loadCheck(): Promise<typeof import('./check-experiment.ts')> {
   return import('./check-experiment.ts')
 }
 
+function loadWeights(): Promise<typeof import('../evaluation/target-client.ts')> {
+  return import('../evaluation/target-client.ts')
+}
+
 async function prepare(
   source: ConfigSource,
   options: RunExperimentOptions,
@@ -104,7 +108,7 @@ async function prepare(
     return [...catalog.problems, ...(await checkDraft(draft, catalog, { signal })).problems]
   }
   const findWeights: FindWeights = async (name, kind, project) => {
-    const { recordedWeights } = await import('../evaluation/target-client.ts')
+    const { recordedWeights } = await loadWeights()
     return await recordedWeights(name, kind, { projectDir: options.projectDir ?? project, signal })
   }
   const asked = { signal, set, dry, steps, cwd, refuseUnused: true, findWeights, furtherProblems }

@@ -1047,4 +1047,13 @@ export const requirements = {
     'an experiment whose every answer to the ranking benchmark could not be scored has failed and says why; its runs are kept to be scored again',
   'USE-177':
     'OPENAI_BASE_URL and ANTHROPIC_BASE_URL are honoured for clients that answer a benchmark and for proposers of research',
+  'USE-316':
+    'a checkpoint to start from or to learn from is named as a run or EXPERIMENT/ARM: the address of the selected checkpoint is recorded, and a name that leads nowhere or to several runs is a located error',
+  'USE-317':
+    '`evsys next` proposes the seeds, or the number of tasks, that would settle each inconclusive claim, also where another claim of the experiment is supported',
+  'USE-318':
+    'the story of the help desk needs no address copied by hand: the next month continues from the arm by its name, and the report holds what its guide says',
+  'USE-319': 'the README names every command of evsys, and flags that there are',
+  'USE-320': 'an effect of exactly 0 is called a tie in `compare`, and where all arms tie none is called chosen',
+  'USE-321': 'an experiment that its budget stopped before any run completed is not sent to look for a fault',
 } as const

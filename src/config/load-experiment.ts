@@ -14,6 +14,7 @@ import { checkBudget, checkExperiment, checkStore, checkUnused } from './check-e
 import { locateIn, NodeChecker } from './check-node.ts'
 import { withoutKey } from './edit-tree.ts'
 import { itemsOf, type LocatedMap, nodeAt, type Path, type Source, textOf } from './located.ts'
+import { type FindWeights, resolveWeights } from './named-weights.ts'
 import { normalise } from './normalise.ts'
 import { type ConfigSource, readDocument } from './read-document.ts'
 import { locationOf, Report } from './report.ts'
@@ -32,6 +33,8 @@ export interface LoadOptions {
   readonly refuseUnused?: boolean | undefined
   /** Finds what else is wrong with an experiment that is refused, such as plugins that it names: all is reported at once. */
   readonly furtherProblems?: ((draft: ExperimentDraft) => Promise<readonly Problem[]>) | undefined
+  /** Leads names of weights to their addresses; absent: names stay as they are. */
+  readonly findWeights?: FindWeights | undefined
   /** Folder that the file, and paths in `set`, are relative to. */
   readonly cwd?: string | undefined
   readonly signal?: AbortSignal | undefined
@@ -82,6 +85,8 @@ export async function loadExperiment(source: ConfigSource, options: LoadOptions 
   if (options.set?.length) root = normalise(applySets(root, options.set, cwd, report), checker)
   if (options.dry === true) root = logRollouts(root)
   root = completeBenchmarks(root, report)
+  const { findWeights: find, signal } = options
+  if (find !== undefined) root = await resolveWeights(root, { project, find, report, signal })
   const paths = new PathResolver(project, report)
   root = paths.root(withStores(paths.store(root)))
 

@@ -44,6 +44,7 @@ export const ErrorCode = z.enum([
   'STORE_TOO_NEW',
   'STORE_CONFLICT',
   'STORE_MISSING',
+  'STORE_AMBIGUOUS',
   'SECRET_MISSING',
   'SANDBOX_MISSING',
   'SANDBOX_FAILED',

@@ -1,11 +1,19 @@
 // What other rooms may use of the lab.
-import type { ConfigSource } from '../config/index.ts'
+import type { ConfigSource, FindWeights } from '../config/index.ts'
 import type { ExperimentResult } from '../contracts/index.ts'
 import type { RunExperimentOptions } from './experiment/experiment-session.ts'
 
 /** The controller of experiments. Imported on demand: most commands need neither a database nor statistics. */
 export function loadLab(): Promise<typeof import('./controller.ts')> {
   return import('./controller.ts')
+}
+
+/** Leads names of weights to their addresses in the record, which is opened when there is a name. Absent `projectDir`: of the file. */
+export function weightsOfRecord(projectDir: string | undefined, signal: AbortSignal | undefined): FindWeights {
+  return async (name, kind, project) => {
+    const { recordedWeights } = await import('./evaluation/target-client.ts')
+    return await recordedWeights(name, kind, { projectDir: projectDir ?? project, signal })
+  }
 }
 
 /**

@@ -59,7 +59,7 @@ export async function findExperiment(database: Database, reference: string): Pro
   const [only, another] = reference === '' ? [] : await all.where(hasPrefix('id', reference)).limit(2).execute()
   if (only !== undefined && another === undefined) return experimentRow(only)
   throw new EvsysError(
-    'STORE_MISSING',
+    only === undefined ? 'STORE_MISSING' : 'STORE_AMBIGUOUS',
     `the record has ${only === undefined ? 'no' : 'more than one'} experiment "${reference}"`,
     { fix: '`evsys history` lists them; an id, a name, or the beginning of one id will do.' },
   )

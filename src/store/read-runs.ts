@@ -74,7 +74,7 @@ export async function findRun(database: Database, reference: string): Promise<Ru
     named.length > 0 || reference === '' ? named : await all.where(hasPrefix('id', reference)).execute()
   if (only !== undefined && another === undefined) return runRow(only)
   throw new EvsysError(
-    'STORE_MISSING',
+    only === undefined ? 'STORE_MISSING' : 'STORE_AMBIGUOUS',
     `the record has ${only === undefined ? 'no' : 'more than one'} run "${reference}"`,
     { fix: '`evsys show EXPERIMENT` lists its runs; an id, EXPERIMENT/RUN, or the beginning of one id will do.' },
   )

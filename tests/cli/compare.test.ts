@@ -39,6 +39,13 @@ describe('compare', () => {
     expect(differences).toEqual([{ path: 'algorithm.params.learning_rate', values: [0.01, 0.1] }])
   })
 
+  it('calls a tie a tie (USE-320)', async () => {
+    await recordExperiment(cwd, { id: 'g', name: 'again', rates: [0.01], day: '2026-01-03' })
+    const { stdout } = await runMain(['compare', 'baseline', 'again'], { cwd })
+    expect(stdout).toMatch(/val\.pass@1: again .* against baseline .* is a tie \(/)
+    expect(stdout).not.toMatch(/ is \+?0 \(/)
+  })
+
   it('takes arms of one experiment or of several, paired by tasks, in text and JSON (USE-117)', async () => {
     const [low, high] = ['both__learning_rate0p01', 'both__learning_rate0p1']
     const { code, stdout } = await runMain(['compare', `both/${low}`, `both/${high}`, 'one-seed', '--json'], { cwd })

@@ -94,15 +94,15 @@ describe('show', () => {
   })
 
   it.each([
-    ['exp_t', 'more than one'],
-    ['nope', 'no experiment'],
-    ['', 'no experiment'],
-    ['%', 'no experiment'],
-  ])('says that "%s" finds %s (CLI-14)', async (reference, words) => {
+    ['exp_t', 'more than one', 'STORE_AMBIGUOUS'],
+    ['nope', 'no experiment', 'STORE_MISSING'],
+    ['', 'no experiment', 'STORE_MISSING'],
+    ['%', 'no experiment', 'STORE_MISSING'],
+  ])('says that "%s" finds %s (CLI-14)', async (reference, words, given) => {
     const { code, stdout } = await runMain(['show', reference, '--json'], { cwd })
     expect(code).toBe(2)
     const { errors } = ErrorReport.parse(JSON.parse(stdout))
-    expect(errors).toMatchObject([{ code: 'STORE_MISSING' }])
+    expect(errors).toMatchObject([{ code: given }])
     expect(errors[0]?.message).toContain(words)
   })
 

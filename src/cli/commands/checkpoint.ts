@@ -72,7 +72,7 @@ async function exportOne(
   const { output, cwd } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const { trainedWeights } = await loadLab()
-    const found = await trainedWeights(store, name, { step, sampled: true })
+    const found = await trainedWeights(store, name, { step, kind: 'sampler' })
     if (found === undefined) {
       throw new EvsysError('STORE_MISSING', `the record has no run "${name}"`, {
         fix: 'name a run, its id, or EXPERIMENT/ARM; `evsys checkpoint list` shows what is kept.',

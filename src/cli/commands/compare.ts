@@ -131,7 +131,7 @@ function effects(
         ? 'no interval: one seed says nothing about chance'
         : `${numberText(confidence * 100)} % interval ${rangeText(interval)}${covers}`
     const basis = shared_seeds === 0 ? 'no shared seeds' : countText(shared_seeds, 'shared seed')
-    return `  ${benchmark}.${metric}: ${names.get(treatment.experiment_id)} (${treatment.arm}) against ${names.get(baseline.experiment_id)} (${baseline.arm}) is ${signedText(effect)} (${range}; ${basis})`
+    return `  ${benchmark}.${metric}: ${names.get(treatment.experiment_id)} (${treatment.arm}) against ${names.get(baseline.experiment_id)} (${baseline.arm}) is ${effect === 0 ? 'a tie' : signedText(effect)} (${range}; ${basis})`
   })
   const hasNamed = experiments.some(({ arm }) => arm !== undefined)
   const isChosen = groups.some(({ arms }) => arms.length > 2) && experiments.some(({ arm }) => arm === undefined)

@@ -188,7 +188,9 @@ function filesIn(project: string, { cwd, signal }: CommandContext): FindFile {
   return async ({ file, set, steps }) => {
     const { loadExperiment } = await import('../../config/index.ts')
     const path = join(project, file)
-    const loaded = await loadExperiment({ file: path }, { cwd, signal, set, steps }).catch(() => undefined)
+    const { weightsOfRecord } = await import('../../lab/index.ts')
+    const findWeights = weightsOfRecord(project, signal)
+    const loaded = await loadExperiment({ file: path }, { cwd, signal, set, steps, findWeights }).catch(() => undefined)
     return loaded && { hash: loaded.plan.config_hash, path: shortPath(path, cwd) }
   }
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import { findProject, loadExperiment } from '../../config/index.ts'
 import type { ExperimentResult, Plan } from '../../contracts/index.ts'
 import { shellWord, systemClock } from '../../kernel/index.ts'
-import { runExperiment } from '../../lab/index.ts'
+import { runExperiment, weightsOfRecord } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { requireProject, withRecord } from '../context/project.ts'
@@ -178,8 +178,10 @@ async function announceAgain(context: CommandContext, asked: Asked): Promise<voi
   output.say(`\nThe whole plan, by the pace of this trial:\n${text}`)
 }
 
-async function wholePlan({ cwd, signal }: CommandContext, { file, options: { set = [] } }: Asked): Promise<Plan> {
-  return (await loadExperiment({ file }, { cwd, signal, set })).plan
+async function wholePlan({ cwd, signal }: CommandContext, asked: Asked): Promise<Plan> {
+  const { file, options, project } = asked
+  const findWeights = weightsOfRecord(project, signal)
+  return (await loadExperiment({ file }, { cwd, signal, set: options.set, findWeights })).plan
 }
 
 // The end of an experiment, as people read it: what came out, on which arms, where the files are, what to do next.

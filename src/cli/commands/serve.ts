@@ -82,7 +82,7 @@ async function servedModels(context: CommandContext, names: readonly string[]): 
     const { trainedWeights } = await loadLab()
     const served: ServedName[] = []
     for (const name of names) {
-      const found = bundled.includes(name) ? undefined : await trainedWeights(store, name, { sampled: true })
+      const found = bundled.includes(name) ? undefined : await trainedWeights(store, name, { kind: 'sampler' })
       if (found === undefined) {
         served.push({ name })
         continue

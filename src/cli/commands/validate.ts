@@ -45,6 +45,11 @@ async function validateExperiment(
     dry: dry === true,
     steps,
     refuseUnused: true,
+    findWeights: async (name, kind, project) => {
+      const { weightsOfRecord } = await import('../../lab/index.ts')
+      const projectDir = context.project === undefined ? project : await projectOfRecord(context)
+      return await weightsOfRecord(projectDir, signal)(name, kind, project)
+    },
     furtherProblems: deep === true ? (draft) => draftProblems(context, draft) : undefined,
   })
   const checked = deep === true ? await checkDeeply(context, loaded) : undefined
@@ -67,6 +72,11 @@ async function validateExperiment(
   })
   for (const notice of notices) output.notice(noticeText(notice, cwd))
   return exitCodes.done
+}
+
+async function projectOfRecord(context: CommandContext): Promise<string> {
+  const { requireProject } = await import('../context/project.ts')
+  return await requireProject(context)
 }
 
 async function draftProblems(context: CommandContext, draft: ExperimentDraft): Promise<readonly Problem[]> {

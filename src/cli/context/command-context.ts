@@ -76,6 +76,7 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   STORE_TOO_NEW: failed,
   STORE_CONFLICT: failed,
   STORE_MISSING: wrongInput,
+  STORE_AMBIGUOUS: wrongInput,
   SECRET_MISSING: wrongInput,
   SANDBOX_MISSING: wrongInput,
   SANDBOX_FAILED: failed,

@@ -11,7 +11,10 @@ export interface NextOptions {
 }
 
 /** Commands, with a remark, that would find out more. */
-export function nextSteps({ conclusion, arms }: ExperimentResult, options: NextOptions): string[] {
+export function nextSteps(
+  { conclusion, arms }: Pick<ExperimentResult, 'conclusion' | 'arms'>,
+  options: NextOptions,
+): string[] {
   const { commandWith, dry } = options
   if (dry) return [`${commandWith()}   # the plan as a whole`]
   switch (conclusion?.verdict) {
@@ -23,6 +26,7 @@ export function nextSteps({ conclusion, arms }: ExperimentResult, options: NextO
     case 'exploratory':
       return ['declare metadata.claim to have a hypothesis tested']
     default:
+      if (arms.every(({ status }) => status === 'stopped')) return ['raise the budget, or plan fewer runs or steps']
       return [`${commandWith()} --dry   # a few steps, to see what fails`]
   }
 }

@@ -2,13 +2,14 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { parseDocument } from 'yaml'
-import { ModelEntry, type PluginSpec } from '../../contracts/index.ts'
-import { EvsysError } from '../../kernel/index.ts'
+import { type CheckpointKind, ModelEntry, type PluginSpec } from '../../contracts/index.ts'
+import { EvsysError, suggest } from '../../kernel/index.ts'
 import { namedModel } from '../../models/index.ts'
 import { selectedEval } from '../../record/index.ts'
 import {
   type CheckpointRow,
   type OpenStore,
+  openStore,
   type RunRow,
   requireTraining,
   type TrainingRunRow,
@@ -63,23 +64,45 @@ export async function trainedWeights(
   reference: string,
   {
     step,
-    sampled = false,
-  }: { step?: number | undefined /** Those that can be sampled from, alone. */; sampled?: boolean },
+    kind,
+  }: { step?: number | undefined /** Absent: weights to sample from, else a state. */; kind?: CheckpointKind },
 ): Promise<TrainedWeights | undefined> {
   const found = (await runOf(store, reference)) ?? (await runOfArm(store, reference))
   if (found === undefined) return undefined
   const run = requireTraining(found)
-  const kinds = sampled ? ['sampler'] : ['sampler', 'state']
-  const saved = (await store.checkpoints(run.id)).filter(({ kind }) => kinds.includes(kind))
+  const all = await store.checkpoints(run.id)
+  const saved = kind === undefined ? all : all.filter((each) => each.kind === kind)
   const wanted = step ?? run.bestStep ?? saved.at(-1)?.step
   const at = saved.filter((each) => each.step === wanted)
-  const checkpoint = at.find(({ kind }) => kind === 'sampler') ?? at[0]
+  const checkpoint = at.find((each) => each.kind === 'sampler') ?? at[0]
   if (checkpoint !== undefined) return { run, checkpoint }
   throw noCheckpoint(
     run,
     saved.map((each) => each.step),
     step,
   )
+}
+
+/**
+ * The address of the selected checkpoint of a run, or EXPERIMENT/ARM, of the record of a project. Throws, with the names that there
+ * are, where nothing is called so, and where a name leads to several runs.
+ */
+export async function recordedWeights(
+  name: string,
+  kind: CheckpointKind,
+  { projectDir, signal }: { projectDir: string; signal?: AbortSignal | undefined },
+): Promise<string> {
+  const file = join(projectDir, '.evsys', 'evsys.db')
+  await using store = await openStore(existsSync(file) ? file : ':memory:', { signal })
+  const found = await trainedWeights(store, name, { kind })
+  if (found !== undefined) return found.checkpoint.ref
+  const known = new Set<string>()
+  for (const experiment of await store.experiments({ limit: 20 })) {
+    for (const run of await store.runs(experiment.id)) known.add(`${experiment.name}/${run.arm}`)
+  }
+  throw new EvsysError('STORE_MISSING', `the record has no run and no EXPERIMENT/ARM "${name}" whose weights to take`, {
+    fix: suggest(name, [...known], { more: '`evsys checkpoint list` shows what is kept; a path starts with ./ or /.' }),
+  })
 }
 
 /** Of the seeds of an arm, the completed run that scored best by the objective; the first one where nothing ranks them. */

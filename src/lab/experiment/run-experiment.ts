@@ -7,6 +7,7 @@ import {
   type ConfigSource,
   checkDraft,
   type ExperimentDraft,
+  type FindWeights,
   type LoadedExperiment,
   loadExperiment,
   pluginReferences,
@@ -90,6 +91,10 @@ function loadCheck(): Promise<typeof import('./check-experiment.ts')> {
   return import('./check-experiment.ts')
 }
 
+function loadWeights(): Promise<typeof import('../evaluation/target-client.ts')> {
+  return import('../evaluation/target-client.ts')
+}
+
 async function prepare(
   source: ConfigSource,
   options: RunExperimentOptions,
@@ -102,7 +107,12 @@ async function prepare(
     await using catalog = await openCatalog({ builtins: builtins(), ...at, signal })
     return [...catalog.problems, ...(await checkDraft(draft, catalog, { signal })).problems]
   }
-  const loaded = await loadExperiment(source, { signal, set, dry, steps, cwd, refuseUnused: true, furtherProblems })
+  const findWeights: FindWeights = async (name, kind, project) => {
+    const { recordedWeights } = await loadWeights()
+    return await recordedWeights(name, kind, { projectDir: options.projectDir ?? project, signal })
+  }
+  const asked = { signal, set, dry, steps, cwd, refuseUnused: true, findWeights, furtherProblems }
+  const loaded = await loadExperiment(source, asked)
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
   const seal = await sealOf(loaded, projectDir, options.seal ?? 'auto')

@@ -256,9 +256,10 @@ function tripSentences(trips: readonly RunTrip[]): string[] {
   return rest === 0 ? named : [...named, `Guards tripped ${rest} more times.`]
 }
 
-function cautionSentences({ chosen_among, objective, n_test_looks, n_invalid }: Evidence): string[] {
+function cautionSentences({ chosen_among, tied = [], objective, n_test_looks, n_invalid }: Evidence): string[] {
   return [
-    ...(chosen_among > 1 && objective !== null
+    // Where all arms tie, none was chosen.
+    ...(chosen_among > 1 + tied.length && objective !== null
       ? ['The best arm was chosen by looking at these scores: confirm it on fresh seeds before calling it better.']
       : []),
     ...(n_test_looks > 0 ? [`The test split was evaluated ${n_test_looks} times during training.`] : []),

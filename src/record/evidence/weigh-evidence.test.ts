@@ -263,6 +263,7 @@ describe('evidence', () => {
     expect(same).toMatchObject({ verdict: 'inconclusive', best_arm: 'old', tied: ['new'] })
     expect(conclusionText(same)).toContain('new against old is a tie on val.pass@1 (')
     expect(conclusionText(same)).toContain('Tied for best, 2 of 2 arms: old, new with val.pass@1 0.25.')
+    expect(conclusionText(same)).not.toContain('The best arm was chosen')
     expect(weigh(planOf(), [...low, ...high]).tied).toBeUndefined()
   })
 

@@ -1,9 +1,9 @@
 // Everything that is open in a record: of experiments, runs that are missing, undecided claims, winners without confirmation, hypotheses
 // without a claim, arms without a score.
 import * as z from 'zod'
-import type { Evidence, ExperimentRow } from '../../contracts/index.ts'
+import type { ClaimEvidence, Evidence, ExperimentRow } from '../../contracts/index.ts'
 import { hashOf, shellWord } from '../../kernel/index.ts'
-import { usualPower } from '../../stats/index.ts'
+import { normalQuantile, usualPower } from '../../stats/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { readSession } from '../input/read-session.ts'
 import { type NextStep, signed } from './next-step.ts'
@@ -127,7 +127,7 @@ export function experimentSteps(open: OpenExperiment): NextStep[] {
   if (open.interrupted) return [resumeStep(open)]
   if (experiment.verdict === undefined || evidence === undefined) return []
   return [
-    ...decideStep(open, evidence),
+    ...decideSteps(open, evidence),
     ...confirmStep(open, evidence),
     ...hypothesisStep(open),
     ...untriedSteps(open, evidence),
@@ -146,12 +146,23 @@ function resumeStep(open: OpenExperiment): NextStep {
   }
 }
 
-function decideStep(open: OpenExperiment, { claim: first, claims }: Evidence): NextStep[] {
-  const claim = claims?.find((each) => each?.overall.verdict === 'inconclusive') ?? first
-  if (open.experiment.verdict !== 'inconclusive' || claim === null) return []
-  const { overall } = claim
-  const more = overall.seeds_still_needed ?? (overall.reason === 'one_seed' ? confirmSeeds : null)
-  if (more === null || more <= 0) return []
+/** For each claim that is still open: the seeds that would decide it, or where seeds are no help, the tasks. */
+function decideSteps(open: OpenExperiment, { claim: first, claims }: Evidence): NextStep[] {
+  const { verdict } = open.experiment
+  if (verdict === 'failed' || verdict === 'exploratory') return []
+  const declared = claims ?? (verdict === 'inconclusive' ? [first] : [])
+  const undecided = declared.filter((claim) => claim?.overall.verdict === 'inconclusive')
+  return undecided.flatMap((claim) => {
+    if (claim === null) return []
+    const { seeds_still_needed, reason } = claim.overall
+    const more = seeds_still_needed ?? (reason === 'one_seed' ? confirmSeeds : null)
+    if (more !== null) return moreSeeds(open, claim, more)
+    return reason === 'lost_scores' ? [] : [moreTasks(open, claim)]
+  })
+}
+
+function moreSeeds(open: OpenExperiment, { overall }: ClaimEvidence, more: number): NextStep[] {
+  if (more <= 0) return []
   const seeds = Math.max(0, ...open.arms.map((arm) => arm.seeds.length))
   // One with more seeds was run already: what is still open is its business.
   if (open.repeats?.some((each) => each.length > seeds) === true) return []
@@ -165,6 +176,33 @@ function decideStep(open: OpenExperiment, { claim: first, claims }: Evidence): N
       chance: usualPower,
     },
   ]
+}
+
+/** More than so many times the tasks that there are is no proposal. */
+const mostTasks = 100
+
+// No command: tasks are a person's to write.
+function moreTasks(open: OpenExperiment, { benchmark, metric, min_effect, overall }: ClaimEvidence): NextStep {
+  const { n_tasks, effect, interval, confidence } = overall
+  const needed =
+    n_tasks === null || interval === null ? undefined : n_tasks * tasksFactor(interval, effect - min_effect, confidence)
+  const isKnown = needed !== undefined && n_tasks !== null && needed <= mostTasks * n_tasks
+  const known = n_tasks === null ? '' : ` on ${n_tasks} tasks`
+  const claimed = min_effect === 0 ? '' : `, where more than ${signed(min_effect)} was claimed`
+  return {
+    ...place(open, open.planned),
+    kind: 'decide',
+    title: `decide whether ${overall.treatment} beats ${overall.baseline}: ${isKnown ? `about ${Number(needed.toPrecision(2))} tasks` : 'more tasks'} in ${benchmark}`,
+    why: `inconclusive${known} (${signed(effect)} on ${benchmark}.${metric}${claimed}), and more seeds would not decide it${isKnown ? '; so many tasks do in four of five cases, if the effect is as large as it looks' : ''}`,
+    chance: isKnown ? usualPower : 0.2,
+  }
+}
+
+/** Times the tasks that would decide a gap with the usual power, since an interval shrinks with the root of their number. */
+function tasksFactor([lower, upper]: readonly [number, number], gap: number, confidence: number): number {
+  const z = normalQuantile((1 + confidence) / 2)
+  const error = (upper - lower) / 2 / z
+  return Math.max(1, (((z + normalQuantile(usualPower)) * error) / gap) ** 2)
 }
 
 // The best of several is partly the luckiest of several.

@@ -114,6 +114,25 @@ describe('what an experiment leaves open', () => {
     expect(experimentSteps({ ...open, repeats: [[1, 2]] }).map(({ kind }) => kind)).toEqual(['decide', 'untried'])
   })
 
+  it('each undecided one of several claims, also where another is supported (USE-317)', () => {
+    const claim = { benchmark: 'val', metric: 'macro_f1', min_effect: 0, pairs: [] }
+    const byTasks = { ...pair, n_tasks: 150, seeds_still_needed: null, reason: 'undecided' } as const
+    const claims = [
+      { ...claim, overall: { ...pair, verdict: 'supported' as const, seeds_still_needed: null } },
+      { ...claim, overall: pair },
+      { ...claim, overall: { ...byTasks, effect: 0.02, interval: [-0.02, 0.06] as [number, number] } },
+      { ...claim, overall: { ...byTasks, effect: 0, interval: [-0.04, 0.04] as [number, number] } },
+    ]
+    const experiment = { ...open.experiment, verdict: 'supported' as const }
+    const steps = experimentSteps({ ...open, experiment, evidence: { ...evidence, verdict: 'supported', claims } })
+    expect(steps.map(({ kind, title, command }) => [kind, title, command])).toEqual([
+      ['decide', 'decide whether high beats low: 4 more seeds', 'evsys run a.yaml --set n_repeats=7'],
+      ['decide', 'decide whether high beats low: about 1400 tasks in val', undefined],
+      ['decide', 'decide whether high beats low: more tasks in val', undefined],
+      ['untried', 'try the arm low of rates', undefined],
+    ])
+  })
+
   it('a winner among several, and a hypothesis that nothing tested (RES-708)', () => {
     const exploratory = { ...open, experiment: { ...open.experiment, verdict: 'exploratory' as const } }
     const steps = experimentSteps({

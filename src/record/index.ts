@@ -35,5 +35,5 @@ export { concludeLog, isLogImport, logGains, scoredRow } from './log/conclude-lo
 export { importLog } from './log/import-log.ts'
 export { readResultsLog } from './log/read-results-log.ts'
 export { type PlanForecast, planForecast } from './plan/plan-forecast.ts'
-export { type PlanPower, planPower } from './plan/plan-power.ts'
+export { planPower } from './plan/plan-power.ts'
 export { collectAnswers, collectSegments, projectUsage } from './project-usage.ts'

@@ -2,6 +2,7 @@
 export { exportExperiment, exportRun } from './bundle/export-experiment.ts'
 export { importBundle, pointItems } from './bundle/import-bundle.ts'
 export { readBundle } from './bundle/read-bundle.ts'
+export { type BenchmarkComparison, type BenchmarkSide, compareBenchmarks } from './compare-benchmarks.ts'
 export { type ComparedSide, type Comparison, compareExperiments } from './compare-experiments.ts'
 export { selectedEval } from './evidence/arm-scores.ts'
 export { conclusionText, number } from './evidence/conclusion-text.ts'

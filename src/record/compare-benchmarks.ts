@@ -5,7 +5,7 @@ import { metricSpec } from '../contracts/index.ts'
 import { EvsysError, suggest } from '../kernel/index.ts'
 import { type ArmScores, betweenBenchmarks, type LabelScores, type MeanDifference, mixParts } from '../stats/index.ts'
 import type { ExperimentRow, OpenStore } from '../store/index.ts'
-import { armScore, armScores, CONFIDENCE, type ScoredRun, selectedEval } from './evidence/arm-scores.ts'
+import { armScore, armScores, CONFIDENCE, rangeOf, type ScoredRun, selectedEval } from './evidence/arm-scores.ts'
 import { evidenceOf, metricOf } from './evidence/evidence-of.ts'
 import { answersOf } from './evidence/report-details.ts'
 
@@ -134,7 +134,11 @@ async function differenceOf(
   const own = metricOf(metric)
   const scores: [ArmScores, ArmScores] = [armScores(a, metric, own), armScores(b, metric, own)]
   const direction = directionOf(sides, metric)
-  const { over, ...found } = betweenBenchmarks(scores[0], scores[1], CONFIDENCE)
+  const range = rangeOf(
+    [...a, ...b].map(({ selected }) => selected),
+    metric,
+  )
+  const { over, ...found } = betweenBenchmarks(scores[0], scores[1], { confidence: CONFIDENCE, range })
   const sideOf = ({ side, arm }: Side, runs: readonly ScoredRun[], { tasks }: ArmScores): SideScore => ({
     experiment_id: side.experiment.id,
     arm,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keyedRandom } from '../kernel/index.ts'
+import { draws } from '../../tests/keyed-draws.ts'
 import { betweenBenchmarks, mixParts } from './between-benchmarks.ts'
 
 const rates = { easy: 0.9, hard: 0.4 }
@@ -20,7 +20,7 @@ describe('the difference of an arm between two benchmarks', () => {
     { seeds: [1, 2, 3], drop: 0.15 },
     { seeds: [1], drop: 0.1 },
   ])('covers the truth, in whole and in parts, for a known shift of the mix: %o (USE-119)', ({ seeds, drop }) => {
-    const random = keyedRandom(3, 'between-benchmarks')
+    const random = draws('between-benchmarks')
     const n = 400
     const truth = {
       mix: expectedOf(0.3 * 0.9 + 0.7 * 0.4) - expectedOf(0.8 * 0.9 + 0.2 * 0.4),
@@ -33,7 +33,7 @@ describe('the difference of an arm between two benchmarks', () => {
       const first = draw(random, 0.8, 120, seeds)
       const second = draw(random, 0.3, 80, seeds, drop)
       const labels = { first: first.labels, second: second.labels }
-      const whole = betweenBenchmarks(first.scores, second.scores, 0.9)
+      const whole = betweenBenchmarks(first.scores, second.scores, { confidence: 0.9 })
       const { mix, within } = mixParts(first.scores, second.scores, labels, 0.9)
       expect(mix.effect + within.effect).toBeCloseTo(whole.effect)
       covered.whole += holds(whole.interval, truth.mix + truth.within)
@@ -83,9 +83,39 @@ describe('the difference of an arm between two benchmarks', () => {
     const { effect, interval } = betweenBenchmarks(
       { seeds, tasks, cells_S_T: table(0.5) },
       { seeds, tasks, cells_S_T: table(0.4) },
-      0.9,
+      { confidence: 0.9 },
     )
     expect(effect).toBeCloseTo(-0.1)
     expect(interval?.upper).toBeLessThan(-0.05)
+  })
+
+  it.each([
+    { rates: [0.99, 0.9], tasks: 30 },
+    { rates: [0.97, 0.97], tasks: 20 },
+    { rates: [0.5, 0.4], tasks: 20 },
+  ])('covers a difference of shares near their bounds: %o (USE-119)', ({ rates: [p = 0, q = 0], tasks }) => {
+    const random = draws('between-benchmarks')
+    const side = (rate: number) => {
+      const row = Array.from({ length: tasks }, () => Number(random.float() < rate))
+      return { seeds: [1, 2], tasks: row.map((_, t) => String(t)), cells_S_T: [row, row] }
+    }
+    const n = 600
+    let covered = 0
+    for (let k = 0; k < n; k++) {
+      const { interval } = betweenBenchmarks(side(p), side(q), { confidence: 0.9, range: [0, 1] })
+      if (interval !== null && interval.lower <= q - p && q - p <= interval.upper) covered++
+    }
+    expect(covered / n).toBeGreaterThan(0.86)
+  })
+
+  it('of answers that are all right is as wide as so many tasks leave it (USE-119)', () => {
+    const side = (tasks: number) => {
+      const row = Array.from({ length: tasks }, () => 1)
+      return { seeds: [1, 2], tasks: row.map((_, t) => String(t)), cells_S_T: [row, row] }
+    }
+    const { effect, interval } = betweenBenchmarks(side(20), side(10), { confidence: 0.9, range: [0, 1] })
+    expect(effect).toBe(0)
+    expect(interval?.lower).toBeLessThan(-0.1)
+    expect(interval?.upper).toBeGreaterThan(0.05)
   })
 })

@@ -2,13 +2,19 @@
 // the variance is that of the seeds' differences plus what the tasks of each side add, (MS_task - MS_residual) / (S T), with the degrees of
 // freedom of Satterthwaite (1946). Seeds that differ by no more than single cells make them are pooled with these, as in `crossed-anova.ts`.
 //
+// Where one side shows no spread at all (every answer right), or none is known, a bounded score has its interval from those of the two sides
+// (Newcombe 1998), which are as wide as so many tasks leave them.
+//
 // Class mix. With p the shares and s the scores of labels on the first (1) and second (2) benchmark, and S1 the first score,
 //   S2 - S1 = [ sum p2 s1 - S1 ] + [ sum p2 (s2 - s1) ]     mix of classes + change within them
 // (Kitagawa 1955; Oaxaca 1973). A label that the first benchmark lacks has the score S1 there, so all of its difference is change within.
 // Both are differences of two means of what single tasks add (their influence), so their intervals are those of any difference.
+import type { MetricRange } from '../contracts/index.ts'
 import { crossedAnova, fQuantile, poolingOdds } from './crossed-anova.ts'
 import { type Interval, meanOf, requireFraction } from './moments.ts'
 import type { ArmScores, Cell, SeedId } from './pair-scores.ts'
+import { withinEffect } from './paired-comparison.ts'
+import { type ScoreInterval, scoreInterval, widthOf } from './score-interval.ts'
 import { tMultiplier } from './student-t.ts'
 
 export interface MeanDifference {
@@ -25,11 +31,43 @@ export interface MeanDifference {
 type Table = readonly (readonly number[])[]
 
 /** The difference of an arm's scores on two benchmarks. Without seeds in common, rows are paired by their place. */
-export function betweenBenchmarks(first: ArmScores, second: ArmScores, confidence: number): MeanDifference {
+export function betweenBenchmarks(
+  first: ArmScores,
+  second: ArmScores,
+  { confidence, range }: { confidence: number; range?: Readonly<MetricRange> | undefined },
+): MeanDifference {
   requireFraction(confidence, 'confidence')
   const [a, b] = pairedRows(first, second)
   const unknown = meanOf(a.flat().map(slack), 0) + meanOf(b.flat().map(slack), 0)
-  return tableDifference(a.map(middles), b.map(middles), { confidence, unknown })
+  const found = tableDifference(a.map(middles), b.map(middles), { confidence, unknown })
+  const isEven = (rows: readonly Cell[][]) => new Set(rows.flatMap(middles)).size === 1
+  const [one, other] = [first, second].map((each) => scoreInterval(distinctRows(each), { confidence, range }))
+  const largest = widthOf(range ?? [null, null])
+  const bounded =
+    one != null && other != null && (found.interval === null || isEven(a) || isEven(b))
+      ? newcombe(found, meanOf(a.flatMap(middles), 0), [one, other])
+      : found
+  return bounded.interval === null ? bounded : { ...bounded, interval: withinEffect(bounded.interval, largest) }
+}
+
+/** From the intervals of two independent scores. */
+function newcombe(
+  found: MeanDifference,
+  score: number,
+  sides: readonly [ScoreInterval, ScoreInterval],
+): MeanDifference {
+  const [a, b] = sides
+  const second = score + found.effect
+  const interval = {
+    lower: found.effect - Math.hypot(second - b.lower, a.upper - score),
+    upper: found.effect + Math.hypot(b.upper - second, score - a.lower),
+    confidence: a.confidence,
+  }
+  return { ...found, interval, over: a.over === b.over ? a.over : 'both' }
+}
+
+function distinctRows(scores: ArmScores): ArmScores {
+  return { ...scores, seeds: scores.seeds.map((seed, i) => `${seed}/${i}`) }
 }
 
 export interface MixParts {

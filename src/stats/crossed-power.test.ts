@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { keyedRandom } from '../kernel/index.ts'
+import { draws } from '../../tests/keyed-draws.ts'
 import { crossedDetectable, crossedPairsNeeded, crossedTasksNeeded, detectableBySeeds } from './crossed-power.ts'
-import { normalQuantile } from './normal-distribution.ts'
 import { comparePaired } from './paired-comparison.ts'
 
 const experiments = 200
@@ -11,9 +10,8 @@ function supported(
   effect: number,
   plan: { seed: number; task: number; residual: number; pairs: number; tasks: number },
 ) {
-  const random = keyedRandom(5, 'crossed-power')
-  const normal = (variance: number) =>
-    Math.sqrt(variance) * normalQuantile(Math.min(1 - 1e-12, Math.max(1e-12, random.float())))
+  const random = draws('crossed-power')
+  const normal = (variance: number) => Math.sqrt(variance) * random.normal()
   const seeds = Array.from({ length: plan.pairs }, (_, s) => s)
   const tasks = Array.from({ length: plan.tasks }, (_, t) => String(t))
   let count = 0

@@ -1021,6 +1021,10 @@ export const requirements = {
   'USE-116':
     '`evsys next` proposes no command that does nothing: files are as they were run, what was taken up already is left out, caps in the way are raised, and a session that runs or has nothing new is left alone',
   'USE-117': '`compare` takes arms as EXPERIMENT/ARM, with intervals, paired by tasks where both know theirs',
+  'USE-118':
+    '`run --dry` plans over seeds and tasks, as claims are judged: the smallest effect, seeds and tasks needed, and where more seeds cannot help, in text and JSON',
+  'USE-119':
+    '`compare RUN/ARM@val RUN/ARM@april` gives the difference of an arm between benchmarks with an interval, unpaired over tasks and paired over seeds, and how much of it is the mix of classes, in text and JSON',
   'USE-221':
     'a run that the record holds, completed, under the same hashes of configuration, data, code, plugins, engine and scorers is not trained again: it is linked to its origin, shown as reused and costs nothing; `--fresh` trains it',
   'USE-222':

@@ -70,11 +70,14 @@ export function addRecordCommands(program: EvsysCommand): void {
   program
     .command('compare')
     .argument('<id...>', 'experiments; the first one is the baseline')
-    .description('set experiments, or arms of them, side by side; only scores of the same scorer are compared')
+    .description(
+      'set experiments, arms of them, or an arm on two benchmarks side by side; else only scores of the same scorer are compared',
+    )
     .examples(
       'evsys compare baseline focal-loss',
       'evsys compare exp_01hf exp_01hg --json',
       'evsys compare rates/low rates/high',
+      'evsys compare tickets/lora@val tickets/lora@april',
     )
     .runs(async () => (await import('./commands/compare.ts')).compare)
 

@@ -281,6 +281,42 @@ export type ResultCurve = z.infer<typeof ResultCurve>
 
 const AuthorsWord = z.strictObject({ at: z.string(), author: z.string(), text: z.string() })
 
+/** What a plan can find out about one claim, or about its objective. */
+export const PlanPower = z.strictObject({
+  benchmark: z.string(),
+  metric: z.string(),
+  pairs: Count.describe('Paired runs: seeds that both sides share, over all pairs of the claim.'),
+  tasks: z.int().min(1).nullable().describe('Null: not known, or scores are whole; then seeds alone are by chance.'),
+  confidence: z.number().describe('Of the interval that decides; of several claims, at the first step of Holm.'),
+  power: z.number(),
+  min_effect: z.number(),
+  variances: z
+    .strictObject({ seed: z.number(), task: z.number(), residual: z.number() })
+    .nullable()
+    .describe('Of a paired difference: between seeds, between tasks, in single cells. Null: unknown.'),
+  basis: z
+    .union([
+      z.strictObject({ from: z.literal('record'), experiments: Count }),
+      z.strictObject({ from: z.literal('assumed'), samples: Count }),
+    ])
+    .nullable(),
+  largest: z.number().nullable().describe('Largest effect that the metric can have; null: it has no bound.'),
+  detects: z.number().nullable().describe('Smallest true effect that comes out as supported; null: none, or unknown.'),
+  detects_with_any_seeds: z
+    .number()
+    .nullable()
+    .describe('What the number of tasks leaves, however many seeds are run.'),
+  needed: z
+    .strictObject({
+      effect: z.number(),
+      pairs: Count.nullable().describe('Null: more than 1,000, or no number of seeds.'),
+      tasks: Count.nullable().describe('With the pairs of the plan. Null: more than 100,000, no number, or unknown.'),
+    })
+    .nullable()
+    .describe('For a true effect of twice `min_effect`; null: nothing is claimed, or noise is unknown.'),
+})
+export type PlanPower = z.infer<typeof PlanPower>
+
 /** `evsys run --json` and `evsys show --json`. */
 export const ExperimentResult = z.strictObject({
   experiment_id: z.string(),
@@ -315,6 +351,7 @@ export const ExperimentResult = z.strictObject({
   judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
   guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
   reusable: Count.optional().describe('Runs of the plan that the record holds already; under --dry alone.'),
+  power: z.array(PlanPower).optional().describe('What the whole plan can find out; under --dry alone.'),
   leaks: z
     .array(Leak)
     .optional()

@@ -93,7 +93,7 @@ function beyond(effect: MeanSquare | null, residual: MeanSquare | null, cells: n
 // which takes the spread of two or three seeds at its word, comes out so, the latter holds.
 //
 // Lost scores: the differences may be anything within their slack. Errors are those of the widest interval that any filling gives.
-const poolingOdds = 0.55
+export const poolingOdds = 0.55
 
 export interface EffectError {
   readonly standardError: number

@@ -1,8 +1,16 @@
 // Statistics of claims: pure functions of numbers, without dependency, safe in a browser. Chance comes in as an argument.
 
+export { betweenBenchmarks, type LabelScores, type MeanDifference, mixParts } from './between-benchmarks.ts'
 export { bootstrap, crossedBootstrap } from './bootstrap.ts'
 export { crossedAnova } from './crossed-anova.ts'
 export { type CrossedGain, crossedGain, gainInterval, gainTail, shrunkenByTest } from './crossed-gain.ts'
+export {
+  crossedDetectable,
+  crossedPairsNeeded,
+  crossedTasksNeeded,
+  type DifferenceVariances,
+  detectableBySeeds,
+} from './crossed-power.ts'
 export { judgeArms, oneSidedP } from './judge-arms.ts'
 export { type Interval, type Moments, meanOf, moments } from './moments.ts'
 export { holm } from './multiple-comparisons.ts'

@@ -1,9 +1,13 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { recordExperiment } from './recorded.ts'
 import { runMain } from './run-main.ts'
+import { writeSmallLab } from './small-lab.ts'
 
-const cwd = temporaryFolders()()
+const folder = temporaryFolders()
+const cwd = folder()
 
 beforeAll(async () => {
   await recordExperiment(cwd, { id: 'a', name: 'baseline', rates: [0.01], day: '2026-01-01' })
@@ -111,4 +115,63 @@ describe('compare', () => {
       expect(stderr).toContain('compare takes 2 to 20 experiments')
     },
   )
+})
+
+/** Tasks that the trained arm gets right, and such as it gets wrong: it has learned to say yes. */
+function writeTickets(dir: string, { yes, no }: { yes: number; no: number }): void {
+  mkdirSync(dir, { recursive: true })
+  const tasks = [...Array(yes).fill('yes'), ...Array(no).fill('no')].map((expected, i) => ({
+    task_id: `${i}-${expected}`,
+    instruction: 'Was it red?',
+    verifier: { kind: 'in_process', fn_name: 'exact_match', expected },
+  }))
+  writeFileSync(join(dir, 'tasks.jsonl'), tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))
+}
+
+describe('compare of an arm on two benchmarks', () => {
+  const own = folder()
+  const arm = 'colours__learning_rate0p3'
+
+  beforeAll(async () => {
+    const benchmark = (name: string) => ({ name, path: name, split: 'val', metrics: ['pass@1'], max_tokens: 8 })
+    const metadata = { objective: { metric: 'val.pass@1' }, benchmark: [benchmark('val'), benchmark('april')] }
+    writeSmallLab(own, { file: { metadata } })
+    writeTickets(join(own, 'val'), { yes: 12, no: 4 })
+    writeTickets(join(own, 'april'), { yes: 6, no: 6 })
+    expect((await runMain(['run', 'config.yaml', '--quiet'], { cwd: own })).code).toBe(0)
+  }, 300_000)
+
+  it('gives the drop with an interval, and how much of it is the mix of classes (USE-119)', async () => {
+    const words = ['compare', `colours/${arm}@val`, `colours/${arm}@april`]
+    const { code, stdout } = await runMain([...words, '--json'], { cwd: own })
+    expect(code).toBe(0)
+    const { sides, differences } = JSON.parse(stdout)
+    expect(sides).toMatchObject([
+      { arm, benchmark: 'val' },
+      { arm, benchmark: 'april' },
+    ])
+    const [found] = differences
+    expect(found).toMatchObject({ metric: 'pass@1', shared_seeds: 2, confidence: 0.9, over: 'both' })
+    expect([found.baseline.score.mean, found.treatment.score.mean]).toEqual([0.75, 0.5])
+    expect(found.effect).toBeCloseTo(-0.25)
+    expect(found.interval[0]).toBeLessThan(-0.25)
+    expect(found.interval[1]).toBeGreaterThan(0)
+    expect(found.mix.of_mix.effect).toBeCloseTo(-0.25)
+    expect(found.mix.within.effect).toBeCloseTo(0)
+    expect(found.mix.labels).toEqual([
+      { label: 'no', shares: [0.25, 0.5], scores: [0, 0] },
+      { label: 'yes', shares: [0.75, 0.5], scores: [1, 1] },
+    ])
+    const text = (await runMain(words, { cwd: own })).stdout
+    expect(text).toContain('pass@1: val 0.75 (16 tasks), april 0.5 (12 tasks); positive is better')
+    expect(text).toMatch(/difference -0\.25 \(90 % interval .* on tasks like these; 2 shared seeds\)/)
+    expect(text).toMatch(/mix of classes -0\.25 .*\n {2}within classes /)
+  })
+
+  it('refuses a benchmark that is none, one side without, and one side twice (USE-119)', async () => {
+    const of = async (...sides: string[]) => (await runMain(['compare', ...sides], { cwd: own })).stderr
+    expect(await of('colours@val', 'colours@apri')).toMatch(/has no benchmark "apri"[\s\S]*april/)
+    expect(await of('colours@val', 'colours')).toContain('"colours" names no benchmark, and others do')
+    expect(await of('colours@val', 'colours@val')).toContain('name one arm on one benchmark twice')
+  })
 })

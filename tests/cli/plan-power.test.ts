@@ -1,11 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { plainColors } from '../../src/cli/output/colors.ts'
+import { forecastText } from '../../src/cli/output/plan-text.ts'
 import { loadExperiment } from '../../src/config/index.ts'
-import type { Plan } from '../../src/contracts/index.ts'
+import type { Plan, PlanPower } from '../../src/contracts/index.ts'
 import { planForecast } from '../../src/record/plan/plan-forecast.ts'
 import { planPower } from '../../src/record/plan/plan-power.ts'
-import { pairsNeeded, smallestDetectableEffect } from '../../src/stats/index.ts'
+import { crossedAnova, crossedDetectable, detectableBySeeds } from '../../src/stats/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { recordExperiment } from './recorded.ts'
@@ -62,67 +64,119 @@ function writeTasks(dir: string, count: number): void {
   writeFileSync(join(dir, 'data', 'val', 'tasks.jsonl'), tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))
 }
 
+const plain = { colors: plainColors, width: 400 }
+
+async function forecastOf(dir: string) {
+  await using store = await record(dir)
+  return await planForecast(store, await planOf(dir), { maxConcurrent: 2 })
+}
+
 const record = (dir: string) => openStore(join(dir, '.evsys', 'evsys.db'))
 
+async function powerOf(dir: string, options: PlanOptions = {}): Promise<PlanPower | undefined> {
+  await using store = await record(dir)
+  const [power] = await planPower(store, await planOf(dir, options), signal)
+  return power
+}
+
 describe('planPower', () => {
-  it('without history assumes the chance in the tasks, and says so (CLI-12)', async () => {
+  it('without history assumes the chance in the tasks, and says so (CLI-12, USE-118)', async () => {
     const dir = folder()
     writeTasks(dir, 50)
-    await using store = await record(dir)
-    const power = await planPower(store, await planOf(dir, { minEffect: 0.1 }), signal)
-    const sd = Math.sqrt(0.5 / 50)
-    expect(power).toMatchObject({ pairs: 3, noise: { basis: { from: 'tasks', tasks: 50, samples: 1 } }, largest: 1 })
-    expect(power?.noise?.sd).toBeCloseTo(sd)
-    const beyond = smallestDetectableEffect({ pairs: 3, sd, confidence: 0.9 }) ?? Number.NaN
-    expect(power?.detects).toBeCloseTo(0.1 + beyond)
-    expect(power?.needed).toEqual({ effect: 0.2, pairs: pairsNeeded({ gap: 0.1, sd, confidence: 0.9 }) })
+    const power = await powerOf(dir, { minEffect: 0.1 })
+    const variances = { seed: 0, task: 0.25, residual: 0.25 }
+    const near = { seed: 0, task: expect.closeTo(0.25), residual: expect.closeTo(0.25) }
+    expect(power).toMatchObject({
+      pairs: 3,
+      tasks: 50,
+      variances: near,
+      basis: { from: 'assumed', samples: 1 },
+      largest: 1,
+    })
+    const crossed = { variances, pairs: 3, tasks: 50, confidence: 0.9 }
+    expect(power?.detects).toBeCloseTo(0.1 + (crossedDetectable(crossed) ?? Number.NaN))
+    expect(power?.detects_with_any_seeds).toBeCloseTo(0.1 + detectableBySeeds(crossed))
   })
 
-  it('takes the noise of earlier experiments on the same benchmark and metric (CLI-12)', async () => {
+  it('more seeds on the same tasks do not make up for tasks, and it says how many would (USE-118)', async () => {
+    const dir = folder()
+    writeTasks(dir, 50)
+    const [few, many] = [await powerOf(dir, { minEffect: 0.1 }), await powerOf(dir, { minEffect: 0.1, seeds: 100 })]
+    expect(many?.detects).toBeLessThan(few?.detects ?? 0)
+    expect(many?.detects).toBeGreaterThan(many?.detects_with_any_seeds ?? 1)
+    expect(few?.needed).toEqual({ effect: 0.2, pairs: null, tasks: expect.any(Number) })
+    const text = forecastText(await forecastOf(dir), plain, few === undefined ? [] : [few])
+    expect(text).toContain('is beyond 50 tasks: more seeds cannot help; it takes')
+    writeTasks(dir, few?.needed?.tasks ?? 0)
+    expect((await powerOf(dir, { minEffect: 0.1 }))?.detects).toBeLessThanOrEqual(0.2)
+    writeTasks(dir, (few?.needed?.tasks ?? 0) - 1)
+    expect((await powerOf(dir, { minEffect: 0.1 }))?.detects).toBeGreaterThan(0.2)
+  })
+
+  it('takes the noise of earlier experiments on the same benchmark and metric (CLI-12, USE-118)', async () => {
     const dir = folder()
     writeTasks(dir, 10)
-    await recordExperiment(dir, { id: 'a' }) // differences over seeds: 0.3, 0.5, 0.4
+    // Of the higher rate, task 5 is right under one seed of three.
+    const reward = (rate: number, seed: number, task: number) =>
+      rate < 0.1 ? Number(task < 3) : Number(task < 5 || (task === 5 && seed === 43))
+    await recordExperiment(dir, { id: 'a', reward })
     await recordExperiment(dir, { id: 'b', seeds: 1 }) // nothing was measured twice
     await recordExperiment(dir, { id: 'c', provenance: { dry: true }, reward: (_rate, seed) => seed % 2 }) // a trial
-    await using store = await record(dir)
-    const power = await planPower(store, await planOf(dir, { minEffect: 0.05 }), signal)
-    expect(power?.noise).toEqual({ sd: expect.closeTo(0.1), basis: { from: 'history', experiments: 1, df: 2 } })
+    const power = await powerOf(dir, { minEffect: 0.05 })
+    const table = [0, 1, 0].map((flip) =>
+      Array.from({ length: 10 }, (_, t) => (t === 5 ? flip : Number(t === 3 || t === 4))),
+    )
+    const { variance } = crossedAnova(table)
+    expect(power).toMatchObject({ tasks: 10, basis: { from: 'record', experiments: 1 } })
+    expect(power?.variances?.seed).toBeCloseTo(variance.seed ?? Number.NaN)
+    expect(power?.variances?.task).toBeCloseTo(variance.task ?? Number.NaN)
+    expect(power?.variances?.residual).toBeCloseTo(variance.residual ?? Number.NaN)
   })
 
-  it('an arm that stands alone tells the noise too (CLI-12)', async () => {
+  it('an arm without another shows the noise too (CLI-12)', async () => {
     const dir = folder()
     writeTasks(dir, 10)
     await recordExperiment(dir, { id: 'a', rates: [0.1] }) // 0.7, 0.8, 0.7
-    await using store = await record(dir)
-    const power = await planPower(store, await planOf(dir), signal)
-    expect(power?.noise?.sd).toBeCloseTo(Math.SQRT2 * Math.sqrt((2 * (1 / 30) ** 2 + (2 / 30) ** 2) / 2))
+    const { variance } = crossedAnova([7, 8, 7].map((right) => Array.from({ length: 10 }, (_, t) => Number(t < right))))
+    const power = await powerOf(dir)
+    expect(power?.variances?.task).toBeCloseTo(variance.task ?? Number.NaN)
+    expect(power?.variances?.residual).toBeCloseTo(2 * (variance.residual ?? Number.NaN))
   })
 
   it('one seed shows nothing, whatever the noise (CLI-12, W5)', async () => {
     const dir = folder()
     writeTasks(dir, 10)
-    await using store = await record(dir)
-    expect(await planPower(store, await planOf(dir, { seeds: 1, minEffect: 0.1 }), signal)).toMatchObject({
-      pairs: 1,
-      detects: null,
-    })
+    expect(await powerOf(dir, { seeds: 1, minEffect: 0.1 })).toMatchObject({ pairs: 1, detects: null })
   })
 
   it('counts the pairs of all cells of a claim (CLI-12)', async () => {
     const dir = folder()
     writeTasks(dir, 10)
+    const axes = { 'algorithm.params.batch_size': [2, 4] }
+    expect(await powerOf(dir, { minEffect: 0.1, axes })).toMatchObject({ pairs: 6 })
+  })
+
+  it('plans each of several claims at the first step of Holm (USE-118)', async () => {
+    const dir = folder()
+    writeTasks(dir, 50)
     await using store = await record(dir)
-    const plan = await planOf(dir, { minEffect: 0.1, axes: { 'algorithm.params.batch_size': [2, 4] } })
-    expect(await planPower(store, plan, signal)).toMatchObject({ pairs: 6 })
+    const plan = await planOf(dir, { minEffect: 0.1 })
+    const { claim } = plan
+    const claims = claim === undefined ? [] : [claim, { ...claim, min_effect: 0.2 }]
+    const [one] = await planPower(store, plan, signal)
+    const both = await planPower(store, { ...plan, claims }, signal)
+    expect(both.map(({ min_effect, confidence }) => [min_effect, confidence])).toEqual([
+      [0.1, expect.closeTo(0.95)],
+      [0.2, expect.closeTo(0.95)],
+    ])
+    expect(both[0]?.detects).toBeGreaterThan(one?.detects ?? 1)
   })
 
   it('says that it knows nothing of a metric without bounds and without history (CLI-12)', async () => {
     const dir = folder()
     writeTasks(dir, 10)
-    await using store = await record(dir)
-    const power = await planPower(store, await planOf(dir, { metric: 'tokens_per_task' }), signal)
-    expect(power).toMatchObject({ detects: null, needed: null })
-    expect(power?.noise).toBeUndefined()
+    const power = await powerOf(dir, { metric: 'tokens_per_task' })
+    expect(power).toMatchObject({ variances: null, basis: null, detects: null, needed: null })
   })
 })
 

@@ -166,7 +166,7 @@ export default [boom]
 
 describe('run --dry', () => {
   it(
-    'prints plan, power and forecast, then runs a trial that counts as no evidence (CLI-12)',
+    'prints plan, power and forecast, then runs a trial that counts as no evidence (CLI-12, USE-118)',
     async () => {
       const cwd = lab()
       const first = await runMain(['run', 'config.yaml', '--dry', '--max-concurrent', '1'], { cwd })
@@ -180,7 +180,9 @@ describe('run --dry', () => {
       expect(whole.stdout.trimEnd().split('\n')).toHaveLength(1)
 
       const second = await runMain(['run', 'config.yaml', '--dry', '--json'], { cwd })
-      expect(ExperimentResult.parse(JSON.parse(second.stdout)).conclusion?.verdict).toBe('exploratory')
+      const result = ExperimentResult.parse(JSON.parse(second.stdout))
+      expect(result.conclusion?.verdict).toBe('exploratory')
+      expect(result.power).toMatchObject([{ benchmark: 'val', metric: 'pass@1', pairs: 2, tasks: 3 }])
       expect(second.stderr).toMatch(/^time +about .*measured on \d+ earlier runs$/m)
     },
     slow,

@@ -1,6 +1,6 @@
 // `evsys compare ID ID...`: experiments, or arms of them, side by side; the first one is the baseline.
 import { EvsysError, suggest } from '../../kernel/index.ts'
-import type { ComparedSide, Comparison } from '../../record/index.ts'
+import type { BenchmarkComparison, BenchmarkSide, ComparedSide, Comparison } from '../../record/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { withRecord } from '../context/project.ts'
@@ -17,7 +17,9 @@ export async function compare(context: CommandContext, references: readonly stri
       fix: 'name them: `evsys compare BASELINE OTHER`. `evsys history` lists what there is.',
     })
   }
-  return await withRecord(context, {}, async ({ store }) => {
+  return await withRecord(context, {}, async ({ store, project }) => {
+    const on = references.filter((each) => benchmarkIn(each) !== undefined)
+    if (on.length > 0) return await compareOn(store, references, project, output)
     const sides: ComparedSide[] = []
     for (const reference of references) sides.push(await sideOf(store, reference))
     const named = sides.map(({ experiment, arm }) => JSON.stringify([experiment.id, arm]))
@@ -44,6 +46,41 @@ async function sideOf(store: OpenStore, reference: string): Promise<ComparedSide
   const known = [...new Set((await store.runs(experiment.id)).map((run) => run.arm))]
   if (known.includes(arm)) return { experiment, arm }
   throw new EvsysError('CLI_USAGE', `experiment "${experiment.name}" has no arm "${arm}"`, { fix: suggest(arm, known) })
+}
+
+function benchmarkIn(reference: string): string | undefined {
+  const at = reference.lastIndexOf('@')
+  return at < 0 ? undefined : reference.slice(at + 1)
+}
+
+/** `EXPERIMENT/ARM@BENCHMARK` or `EXPERIMENT@BENCHMARK`, all of them. */
+async function compareOn(
+  store: OpenStore,
+  references: readonly string[],
+  project: string,
+  output: Output,
+): Promise<ExitCode> {
+  const without = references.find((each) => benchmarkIn(each) === undefined)
+  if (without !== undefined) {
+    throw new EvsysError('CLI_USAGE', `"${without}" names no benchmark, and others do`, {
+      fix: `name one on each side: \`evsys compare RUN/ARM@val RUN/ARM@april\`.`,
+    })
+  }
+  const sides: BenchmarkSide[] = []
+  for (const reference of references) {
+    const benchmark = benchmarkIn(reference) ?? ''
+    sides.push({ ...(await sideOf(store, reference.slice(0, -benchmark.length - 1))), benchmark })
+  }
+  const named = sides.map(({ experiment, arm, benchmark }) => JSON.stringify([experiment.id, arm, benchmark]))
+  if (new Set(named).size < named.length) {
+    throw new EvsysError('CLI_USAGE', `"${references.join('", "')}" name one arm on one benchmark twice`, {
+      fix: 'name two benchmarks, or two arms.',
+    })
+  }
+  const { compareBenchmarks } = await import('../../record/index.ts')
+  const comparison = await compareBenchmarks(store, sides, project)
+  output.result(comparison, () => benchmarksText(comparison, output))
+  return exitCodes.done
 }
 
 function idsOf(sides: readonly ComparedSide[], id: string): number {
@@ -163,4 +200,57 @@ function differences(
   const rest = found.length - shownDifferences
   const text = table(rows, { head, width, indent: 2, paintHead: colors.bold })
   return [`${colors.bold('What differs')}\n${text}${rest > 0 ? `\n  ... and ${countText(rest, 'more setting')}` : ''}`]
+}
+
+// Arms on benchmarks, as people read them.
+const shownLabels = 20
+
+function benchmarksText({ sides, differences: found }: BenchmarkComparison, style: Style): string {
+  const rows = sides.map(({ name, experiment_id, arm, benchmark }) => [name, experiment_id, arm, benchmark])
+  const head = ['NAME', 'ID', 'ARM', 'BENCHMARK']
+  return [
+    table(rows, { head, width: style.width, paintHead: style.colors.bold }),
+    ...(found.length === 0 ? ['no metric has scores on both sides'] : []),
+    ...found.map((each) => benchmarkDifferenceText(each, style)),
+  ].join('\n\n')
+}
+
+function benchmarkDifferenceText(
+  difference: BenchmarkComparison['differences'][number],
+  { colors, width }: Style,
+): string {
+  const { metric, baseline, treatment, over, confidence, shared_seeds, mix, unmixed } = difference
+  const coverage = `${numberText(confidence * 100)} % interval`
+  const rangeOf = ({ interval }: { interval: readonly [number, number] | null }) =>
+    interval === null ? 'no interval' : `${coverage} ${rangeText([...interval])}`
+  const covers = {
+    both: ' on tasks like these',
+    tasks: ', the chance of tasks and not of the seed',
+    seeds: ' over seeds',
+  }
+  const seeds = shared_seeds === 0 ? 'no shared seeds' : countText(shared_seeds, 'shared seed')
+  const score = ({ benchmark, score, n_tasks }: typeof baseline) =>
+    `${benchmark} ${numberText(score.mean)} (${countText(n_tasks, 'task')})`
+  const lines = [
+    colors.bold(`${metric}: ${score(baseline)}, ${score(treatment)}; positive is better`),
+    `  difference ${signedText(difference.effect)} (${rangeOf(difference)}${over === null ? '' : covers[over]}; ${seeds})`,
+  ]
+  if (mix === null) return [...lines, `  how much of it is the mix of classes is not known: ${unmixed}`].join('\n')
+  const labels = mix.labels
+    .slice(0, shownLabels)
+    .map(({ label, shares, scores }) => [
+      shorten(label, 40),
+      ...shares.map((share) => `${numberText(100 * share)} %`),
+      ...scores.map((each) => (each === null ? '' : numberText(each))),
+    ])
+  const two = [baseline.benchmark, treatment.benchmark]
+  const head = ['LABEL', ...two.map((each) => `SHARE ${each}`), ...two.map((each) => `SCORE ${each}`)]
+  const rest = mix.labels.length - shownLabels
+  return [
+    ...lines,
+    `  mix of classes ${signedText(mix.of_mix.effect)} (${rangeOf(mix.of_mix)}): scores by label of ${baseline.benchmark} at the shares of ${treatment.benchmark}`,
+    `  within classes ${signedText(mix.within.effect)} (${rangeOf(mix.within)})`,
+    table(labels, { head, width, indent: 2, paintHead: colors.bold }),
+    ...(rest > 0 ? [`  ... and ${countText(rest, 'more label')}`] : []),
+  ].join('\n')
 }

@@ -55,7 +55,9 @@ export async function run(context: CommandContext, file: string, options: RunOpt
     const [{ firstOfArms, previewsOf }, { dataTexts }] = await loadPreviews()
     const data = await previewsOf(experiment, firstOfArms(await store.runs(experiment.id)), project)
     const reusable = options.fresh === true ? 0 : (await heldOf(context, asked, store)).size
-    output.result({ ...result, data, reusable }, () =>
+    const { planPower } = await import('../../record/index.ts')
+    const power = await planPower(store, await wholePlan(context, asked), context.signal)
+    output.result({ ...result, data, reusable, power }, () =>
       [text(), ...(output.quiet ? [] : dataTexts(data, output))].join('\n\n'),
     )
   })
@@ -147,7 +149,7 @@ async function announce(context: CommandContext, asked: Asked): Promise<void> {
     const held = asked.options.fresh === true ? new Map() : await heldOf(context, asked, store, plan)
     const left = plan.runs.filter(({ name }) => !held.has(name))
     const forecast = await planForecast(store, left.length === 0 ? plan : { ...plan, runs: left }, asked.options)
-    const lines = forecastText(forecast, output, { of: await planPower(store, plan, signal) })
+    const lines = forecastText(forecast, output, await planPower(store, plan, signal))
     return held.size === 0 ? lines : `${lines}\n${labelledLines([['reuse', reuseText(held.size, plan)]], output)}`
   })
   const trial = 'A trial follows: a few steps of every run. It counts as no evidence.'

@@ -1,6 +1,6 @@
 // A plan as people read it before anything starts: why, how it is scored, which arms with which seeds.
-import type { Plan, PlannedArm, TaskFile } from '../../contracts/index.ts'
-import type { PlanForecast, PlanPower } from '../../record/index.ts'
+import type { Plan, PlannedArm, PlanPower, TaskFile } from '../../contracts/index.ts'
+import type { PlanForecast } from '../../record/index.ts'
 import type { Output } from './output.ts'
 import { type Fact, labelledLines, table } from './table.ts'
 import { countText, durationText, numberText, usdText } from './text.ts'
@@ -94,40 +94,57 @@ function shortNames(paths: readonly string[]): string[] {
 type Style = Pick<Output, 'colors' | 'width'>
 
 /** Power and cost; without `power`, what the plan takes. */
-export function forecastText(
-  forecast: PlanForecast,
-  style: Style,
-  power?: { readonly of: PlanPower | undefined },
-): string {
-  return labelledLines([...(power === undefined ? [] : powerFacts(power.of, forecast)), ...costFacts(forecast)], style)
+export function forecastText(forecast: PlanForecast, style: Style, power?: readonly PlanPower[]): string {
+  return labelledLines([...(power === undefined ? [] : powerFacts(power, forecast)), ...costFacts(forecast)], style)
 }
 
-function powerFacts(power: PlanPower | undefined, forecast: PlanForecast): Fact[] {
-  if (power === undefined) return [['power', 'none: no objective and no claim, so nothing is compared']]
-  const { pairs, detects, noise, benchmark, metric, minEffect, confidence } = power
-  const what = `${benchmark}.${metric}`
-  if (noise === undefined) {
+function powerFacts(powers: readonly PlanPower[], forecast: PlanForecast): Fact[] {
+  if (powers.length === 0) return [['power', 'none: no objective and no claim, so nothing is compared']]
+  return powers.flatMap((power): Fact[] => {
+    const what = `${power.benchmark}.${power.metric}`
+    if (power.variances === null) {
+      return [
+        ['noise', `unknown: no earlier experiment was judged by ${what}`],
+        ['power', `unknown; ${oneSeedText(power.pairs)}`],
+      ]
+    }
     return [
-      ['noise', `unknown: no earlier experiment was judged by ${what}`],
-      ['power', `unknown; ${oneSeedText(pairs)}`],
+      ['noise', noiseText(power, what)],
+      ['power', detectsText(power)],
+      ...limitFacts(power),
+      ...neededFacts(power, forecast),
     ]
-  }
-  const { sd, basis } = noise
+  })
+}
+
+function noiseText({ variances, basis, tasks }: PlanPower, what: string): string {
+  const { seed = 0, task = 0, residual = 0 } = variances ?? {}
+  const spread = (variance: number) => numberText(Math.sqrt(variance))
+  const parts =
+    tasks === null
+      ? `${spread(seed)} between seeds, and tasks are not known`
+      : `${spread(seed)} between seeds, ${spread(task)} between tasks, ${spread(residual)} in single answers`
   const source =
-    basis.from === 'history'
-      ? `measured in ${countText(basis.experiments, 'earlier experiment')} (${countText(basis.df, 'degree')} of freedom)`
-      : `assumed from the chance in ${countText(basis.tasks, 'right-or-wrong task')}${basis.samples > 1 ? ` with ${basis.samples} answers each` : ''}; training adds its own, and no earlier experiment was judged by ${what}`
-  const seen =
-    detects === null
-      ? oneSeedText(pairs)
-      : detects > (power.largest ?? Number.POSITIVE_INFINITY)
-        ? `${countText(pairs, 'pair')} of runs show no effect that ${metric} can have: it would have to be ${numberText(detects)}`
-        : `${countText(pairs, 'pair')} of runs show an effect of ${numberText(detects)} or more in four of five cases (${numberText(confidence * 100)} % interval${minEffect > 0 ? `, more than ${numberText(minEffect)} is claimed` : ''})`
-  return [
-    ['noise', `a paired difference on ${what} moves by ${numberText(sd)} (standard deviation), ${source}`],
-    ['power', seen],
-    ...neededFacts(power, forecast),
-  ]
+    basis?.from === 'record'
+      ? `measured in ${countText(basis.experiments, 'earlier experiment')}`
+      : `assumed for right-or-wrong tasks${(basis?.samples ?? 1) > 1 ? ` with ${basis?.samples} answers each` : ''}, half of whose chance is the task's; training adds its own, and no earlier experiment was judged by ${what}`
+  return `a paired difference on ${what} has standard deviations of ${parts}: ${source}`
+}
+
+function detectsText({ pairs, tasks, detects, largest, metric, confidence, min_effect }: PlanPower): string {
+  if (detects === null) return oneSeedText(pairs)
+  const plan = `${countText(pairs, 'pair')} of runs${tasks === null ? '' : ` on ${countText(tasks, 'task')}`}`
+  if (detects > (largest ?? Number.POSITIVE_INFINITY)) {
+    return `${plan} show no effect that ${metric} can have: it would have to be ${numberText(detects)}`
+  }
+  const over = tasks === null ? 'seeds' : 'seeds and tasks'
+  const claimed = min_effect > 0 ? `, more than ${numberText(min_effect)} is claimed` : ''
+  return `${plan} show an effect of ${numberText(detects)} or more in four of five cases (${numberText(confidence * 100)} % interval over ${over}${claimed})`
+}
+
+function limitFacts({ detects_with_any_seeds: least, tasks }: PlanPower): Fact[] {
+  if (least === null || tasks === null) return []
+  return [['limit', `with any number of seeds ${countText(tasks, 'task')} show no effect below ${numberText(least)}`]]
 }
 
 function oneSeedText(pairs: number): string {
@@ -136,16 +153,39 @@ function oneSeedText(pairs: number): string {
     : countText(pairs, 'pair of runs')
 }
 
-function neededFacts({ needed, pairs }: PlanPower, { runs, wallS }: PlanForecast): Fact[] {
+function neededFacts(
+  { needed, pairs, tasks, detects_with_any_seeds: least }: PlanPower,
+  forecast: PlanForecast,
+): Fact[] {
   if (needed === null) return []
   const effect = `an effect of ${numberText(needed.effect)}, twice what is claimed,`
-  if (needed.pairs === null) return [['needs', `${effect} would take more than 1,000 pairs: add tasks or claim more`]]
-  const times = pairs === 0 ? undefined : needed.pairs / pairs
-  const cost =
-    times === undefined
-      ? ''
-      : ` (${countText(Math.ceil(runs * times), 'run')}${wallS === null ? '' : `, about ${durationText(wallS * times)}`})`
-  return [['needs', `${effect} takes ${countText(needed.pairs, 'pair')} of runs${cost}`]]
+  const withTasks =
+    needed.tasks === null || needed.tasks <= (tasks ?? 0)
+      ? undefined
+      : `${countText(needed.tasks, 'task')} with ${countText(pairs, 'pair')} of runs`
+  if (needed.pairs !== null) {
+    const other = withTasks === undefined ? '' : `, or ${withTasks}`
+    return [['needs', `${effect} takes ${pairsText(needed.pairs, pairs, forecast)}${other}`]]
+  }
+  const isTaskBound = least !== null && least > needed.effect
+  const why = isTaskBound
+    ? `is beyond ${countText(tasks ?? 0, 'task')}: more seeds cannot help`
+    : 'would take more than 1,000 pairs'
+  const fix =
+    withTasks === undefined
+      ? tasks === null
+        ? 'claim more'
+        : 'add both tasks and seeds, or claim more'
+      : `it takes ${withTasks}`
+  return [['needs', `${effect} ${why}; ${fix}`]]
+}
+
+function pairsText(needed: number, pairs: number, { runs, wallS }: PlanForecast): string {
+  const text = `${countText(needed, 'pair')} of runs`
+  if (pairs === 0) return text
+  const times = needed / pairs
+  const time = wallS === null ? '' : `, about ${durationText(wallS * times)}`
+  return `${text} (${countText(Math.ceil(runs * times), 'run')}${time})`
 }
 
 function costFacts(forecast: PlanForecast): Fact[] {

@@ -95,21 +95,22 @@ async function mistakesOf(
       const selected = selectedEval(run, evals, benchmark)
       if (selected === undefined) continue
       split = selected.split
-      answers.push(...(await readAnswers(await answered(store, run, projectDir, selected))))
+      answers.push(...(await answersOf(store, run, projectDir, selected)))
     }
     found.push(...wrongTasks(answers, redact).map((each) => ({ arm, benchmark, split, ...each })))
   }
   return found
 }
 
-async function answered(
+/** The answers of an evaluation; none where they were not kept. */
+export async function answersOf(
   store: OpenStore,
   run: RunRow,
   projectDir: string,
   at: { benchmark: string; step?: number | undefined },
-): Promise<string> {
+): Promise<ScoredAnswer[]> {
   const origin = isReused(run) ? await store.run(run.parentRun ?? '') : undefined
-  return answersFile(projectDir, origin ?? run, at)
+  return await readAnswers(answersFile(projectDir, origin ?? run, at))
 }
 
 async function readAnswers(file: string): Promise<ScoredAnswer[]> {

@@ -1,65 +1,47 @@
-// What a plan can find out: the smallest effect that its seeds show, and how many seeds the claimed one takes.
-import type { Benchmark, Evidence, Plan } from '../../contracts/index.ts'
+// What a plan can find out, judged as its claims will be, over seeds and tasks: the smallest effect that comes out as supported, and how
+// many seeds or tasks the claimed one takes.
+import type { Benchmark, Plan, PlanPower } from '../../contracts/index.ts'
 import { readBenchmarkFolder } from '../../evaluate/index.ts'
 import {
   bernoulliDifferenceSd,
+  crossedDetectable,
+  crossedPairsNeeded,
+  crossedTasksNeeded,
+  type DifferenceVariances,
+  detectableBySeeds,
   pairsNeeded,
-  pooledNoise,
   smallestDetectableEffect,
   usualPower,
 } from '../../stats/index.ts'
-import type { ExperimentRow, OpenStore } from '../../store/index.ts'
-import { isDryRun } from '../evidence/dry-run.ts'
-import { storedEvidence } from '../history-entry.ts'
-
-/** Where the size of chance comes from. */
-type NoiseBasis =
-  | { readonly from: 'history'; readonly experiments: number; readonly df: number }
-  | { readonly from: 'tasks'; readonly tasks: number; readonly samples: number }
-
-export interface PlanPower {
-  readonly benchmark: string
-  readonly metric: string
-  /** Paired differences that the plan makes: seeds that both sides share, over all pairs of the claim. */
-  readonly pairs: number
-  readonly confidence: number
-  readonly power: number
-  readonly minEffect: number
-  /** Standard deviation of one paired difference; absent: unknown. */
-  readonly noise?: { readonly sd: number; readonly basis: NoiseBasis } | undefined
-  /** Largest effect that the metric can have; absent: it has no bound. */
-  readonly largest?: number | undefined
-  /** Smallest true effect that comes out as supported; null: none, or unknown. */
-  readonly detects: number | null
-  /** Seeds for a true effect of twice `minEffect`; null: too many, or nothing is claimed. */
-  readonly needed: { readonly effect: number; readonly pairs: number | null } | null
-}
+import type { OpenStore } from '../../store/index.ts'
+import { type RecordedNoise, recordedNoise } from './recorded-noise.ts'
 
 // Means of rights and wrongs, whose spread is known; other metrics could have any.
 const SHARES = /^(?:pass@\d+|pass\^\d+|pass_rate|mean_reward|avg)$/
 
-/** Undefined for a plan that compares nothing. */
-export async function planPower(store: OpenStore, plan: Plan, signal: AbortSignal): Promise<PlanPower | undefined> {
-  const judged = plan.claim ?? plan.objective
-  if (judged === undefined) return undefined
-  const { benchmark, metric } = judged
-  const { confidence, min_effect: minEffect } = plan.claim ?? { confidence: 0.9, min_effect: 0 }
-  const pairs = pairsIn(plan)
-  const noise = await noiseOf(store, plan, benchmark, metric, signal)
-  const bound = SHARES.test(metric) ? { largest: 1 } : {}
-  const known = { benchmark, metric, pairs, confidence, power: usualPower, minEffect, ...bound }
-  if (noise === undefined) return { ...known, detects: null, needed: null }
-  const { sd } = noise
-  const beyond = pairs === 0 ? null : smallestDetectableEffect({ pairs, sd, confidence })
-  const needed =
-    minEffect > 0 ? { effect: 2 * minEffect, pairs: pairsNeeded({ gap: minEffect, sd, confidence }) } : null
-  return { ...known, noise, detects: beyond === null ? null : minEffect + beyond, needed }
+type Claim = NonNullable<Plan['claim']>
+
+/** One for each claim; without a claim, of the objective. Empty for a plan that compares nothing. */
+export async function planPower(store: OpenStore, plan: Plan, signal: AbortSignal): Promise<PlanPower[]> {
+  const claims = plan.claims ?? (plan.claim === undefined ? [] : [plan.claim])
+  if (claims.length === 0) {
+    const { objective, arms } = plan
+    if (objective === undefined) return []
+    const pairs = Math.min(...arms.map(({ seeds }) => seeds.length))
+    return [await powerOf(store, plan, { ...objective, pairs, confidence: 0.9, minEffect: 0 }, signal)]
+  }
+  return await Promise.all(
+    claims.map((claim) => {
+      const confidence = 1 - (1 - claim.confidence) / claims.length
+      const { benchmark, metric, min_effect: minEffect } = claim
+      return powerOf(store, plan, { benchmark, metric, pairs: pairsIn(plan, claim), confidence, minEffect }, signal)
+    }),
+  )
 }
 
-function pairsIn({ claim, arms }: Plan): number {
+function pairsIn({ arms }: Plan, { pairs }: Claim): number {
   const seedsOf = (name: string) => arms.find((arm) => arm.name === name)?.seeds
-  if (claim === undefined) return Math.min(...arms.map(({ seeds }) => seeds.length))
-  return claim.pairs.reduce((sum, { treatment, baseline }) => {
+  return pairs.reduce((sum, { treatment, baseline }) => {
     // The base model is scored once for every seed of the other side.
     const a = seedsOf(treatment) ?? seedsOf(baseline) ?? []
     const b = new Set(seedsOf(baseline) ?? a)
@@ -67,68 +49,85 @@ function pairsIn({ claim, arms }: Plan): number {
   }, 0)
 }
 
-async function noiseOf(
-  store: OpenStore,
-  plan: Plan,
-  name: string,
-  metric: string,
-  signal: AbortSignal,
-): Promise<PlanPower['noise']> {
+interface Judged {
+  readonly benchmark: string
+  readonly metric: string
+  readonly pairs: number
+  readonly confidence: number
+  readonly minEffect: number
+}
+
+async function powerOf(store: OpenStore, plan: Plan, judged: Judged, signal: AbortSignal): Promise<PlanPower> {
+  const { benchmark: name, metric, pairs, confidence, minEffect } = judged
   const benchmark = plan.experiment.metadata.benchmark.find((each) => each.name === name)
-  if (benchmark === undefined) return undefined
-  const known = await knownNoise(store, benchmark, metric)
-  if (known !== undefined) {
-    const { sd, df, experiments } = known
-    return { sd, basis: { from: 'history', experiments, df } }
+  const recorded = benchmark === undefined ? undefined : await recordedNoise(store, benchmark, metric)
+  const counted = benchmark === undefined ? undefined : await tasksOf(benchmark, signal)
+  const noise = recorded ?? (benchmark === undefined ? undefined : assumedNoise(benchmark, metric, counted))
+  // Scores that are whole are judged over seeds alone.
+  const tasks = noise?.isWhole === true ? null : (counted ?? recorded?.tasks ?? null)
+  const known = {
+    benchmark: name,
+    metric,
+    pairs,
+    tasks,
+    confidence,
+    power: usualPower,
+    min_effect: minEffect,
+    variances: noise?.variances ?? null,
+    basis: noise === undefined ? null : basisOf(noise),
+    largest: SHARES.test(metric) ? 1 : null,
   }
-  if (!SHARES.test(metric) || benchmark.path === undefined) return undefined
-  const { tasks } = await readBenchmarkFolder(benchmark.path, { signal })
-  const count = Math.min(tasks.length, benchmark.limit ?? tasks.length)
-  const samples = benchmark.num_samples
-  return { sd: bernoulliDifferenceSd({ tasks: count, samples }), basis: { from: 'tasks', tasks: count, samples } }
-}
-
-// How much the difference of two arms moves by chance, from what the record holds of earlier experiments on the same benchmark.
-interface KnownNoise {
-  /** Standard deviation of one paired difference. */
-  readonly sd: number
-  readonly df: number
-  readonly experiments: number
-}
-
-/** Experiments that are looked at, the newest first. */
-const MOST_EXPERIMENTS = 200
-
-/** Undefined: nothing was measured twice yet, or everything came out equal. */
-async function knownNoise(store: OpenStore, benchmark: Benchmark, metric: string): Promise<KnownNoise | undefined> {
-  const groups: number[][] = []
-  let experiments = 0
-  for (const row of await store.experiments({ limit: MOST_EXPERIMENTS })) {
-    if (row.verdict === undefined || isDryRun(row) || !judgedBy(row, benchmark, metric)) continue
-    const found = differencesIn(storedEvidence(row))
-    if (found.length > 0) experiments += 1
-    groups.push(...found)
+  if (noise === undefined) return { ...known, detects: null, detects_with_any_seeds: null, needed: null }
+  const gap = minEffect
+  const effect = 2 * minEffect
+  if (tasks === null) {
+    const sd = Math.sqrt(noise.variances.seed)
+    const beyond = pairs === 0 ? null : smallestDetectableEffect({ pairs, sd, confidence })
+    const needed = gap > 0 ? { effect, pairs: pairsNeeded({ gap, sd, confidence }), tasks: null } : null
+    return { ...known, detects: beyond === null ? null : minEffect + beyond, detects_with_any_seeds: null, needed }
   }
-  const { sigma, df } = pooledNoise({ baseline: [], differences: groups })
-  return sigma === null || sigma === 0 ? undefined : { sd: sigma, df, experiments }
+  const crossed = { variances: noise.variances, pairs, tasks, confidence }
+  const beyond = crossedDetectable(crossed)
+  const least = detectableBySeeds(crossed)
+  return {
+    ...known,
+    detects: beyond === null ? null : minEffect + beyond,
+    detects_with_any_seeds: Number.isFinite(least) ? minEffect + least : null,
+    needed:
+      gap > 0
+        ? { effect, pairs: crossedPairsNeeded({ ...crossed, gap }), tasks: crossedTasksNeeded({ ...crossed, gap }) }
+        : null,
+  }
 }
 
-function judgedBy({ objective, plan }: ExperimentRow, { name, path, split }: Benchmark, metric: string): boolean {
-  if (objective?.benchmark !== name || objective.metric !== metric) return false
-  const own = plan.experiment.metadata.benchmark.find((each) => each.name === name)
-  return own?.path === path && own?.split === split
+async function tasksOf({ path, limit }: Benchmark, signal: AbortSignal): Promise<number | undefined> {
+  if (path === undefined) return undefined
+  const { tasks } = await readBenchmarkFolder(path, { signal })
+  return Math.max(1, Math.min(tasks.length, limit ?? tasks.length))
 }
 
-// Every arm against the first, seed by seed. An arm alone: two runs of it differ by the square root of two times its own spread.
-function differencesIn(evidence: Evidence | undefined): number[][] {
-  const [first, ...others] = evidence?.arms.filter(({ by_seed }) => by_seed.length >= 2) ?? []
-  if (first === undefined) return []
-  if (others.length === 0) return [first.by_seed.map(({ value }) => value * Math.SQRT2)]
-  const baseline = new Map(first.by_seed.map(({ seed, value }) => [seed, value]))
-  return others.map(({ by_seed }) =>
-    by_seed.flatMap(({ seed, value }) => {
-      const other = baseline.get(seed)
-      return other === undefined ? [] : [value - other]
-    }),
-  )
+interface AssumedNoise {
+  readonly variances: DifferenceVariances
+  readonly samples: number
+  readonly isWhole: false
+}
+
+/**
+ * Two independent right-or-wrong answers at a rate of one half. Half of their spread is taken to be the task's, the same under every seed,
+ * and half that of single answers, which more samples make smaller. Training adds its own.
+ */
+function assumedNoise(
+  { num_samples: samples }: Benchmark,
+  metric: string,
+  tasks: number | undefined,
+): AssumedNoise | undefined {
+  if (!SHARES.test(metric) || tasks === undefined) return undefined
+  const half = bernoulliDifferenceSd({ tasks: 1 }) ** 2 / 2
+  return { variances: { seed: 0, task: half, residual: half / samples }, samples, isWhole: false }
+}
+
+function basisOf(noise: RecordedNoise | AssumedNoise): PlanPower['basis'] {
+  return 'samples' in noise
+    ? { from: 'assumed', samples: noise.samples }
+    : { from: 'record', experiments: noise.experiments }
 }

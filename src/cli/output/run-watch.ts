@@ -59,7 +59,7 @@ export function createRunWatch(options: RunWatchOptions): RunWatch {
       if (progress === undefined) return
       followProgress(progress, run, item)
       const loss = losses.follow(run, item)
-      if (item.type === 'notice' && item.reused_from !== undefined) reused.add(run.id)
+      if (item.type === 'notice' && 'reused_from' in item && item.reused_from !== undefined) reused.add(run.id)
       if (reused.has(run.id) && item.type !== 'notice' && item.type !== 'run.finished') return
       for (const line of live.isTTY ? asideLines(run, item) : plainLines(progress, run, item, loss)) {
         live.write(`${visibleText(line)}\n`)

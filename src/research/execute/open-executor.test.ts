@@ -8,5 +8,7 @@ it('says in sentences what a sandbox does not hold, and nothing of the strongest
   expect(unheldBy({ level: 'chroot', limits })).toEqual([expect.stringMatching(/level chroot.*Install bubblewrap/)])
   expect(unheldBy({ level: 'process', limits })).toEqual([expect.stringMatching(/without a sandbox.*read the labels/)])
   const watched = { ...limits, memory: 'rlimit and watch', processes: 'rlimit' } as const
-  expect(unheldBy({ level: 'bubblewrap', limits: watched })).toEqual([expect.stringContaining('memory is limited for each process')])
+  expect(unheldBy({ level: 'bubblewrap', limits: watched })).toEqual([
+    expect.stringContaining('memory is limited for each process'),
+  ])
 })

@@ -75,6 +75,7 @@ describe('the documents under --json', () => {
       'judges',
       'guards',
       'reusable',
+      'power',
       'leaks',
       'data',
       'engines',

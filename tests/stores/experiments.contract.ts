@@ -145,7 +145,7 @@ export function describeExperiments(under: StoreUnderTest): void {
         ["'; --", 'no'],
       ]) {
         await expect(store.findExperiment(reference ?? '')).rejects.toMatchObject({
-          code: 'STORE_MISSING',
+          code: many === 'no' ? 'STORE_MISSING' : 'STORE_AMBIGUOUS',
           message: expect.stringContaining(`has ${many} experiment`),
           fix: expect.stringContaining('evsys history'),
         })
@@ -169,7 +169,10 @@ export function describeExperiments(under: StoreUnderTest): void {
       expect((await store.findRun('two/a-2')).id).toBe('run_2a')
       expect((await store.findRun('exp_1/a-2')).id).toBe('run_1b')
       expect((await store.findRun('run_2')).id).toBe('run_2a')
-      for (const reference of ['a-2', 'run_1', 'one/a-9', 'nine/a-1', '']) {
+      for (const reference of ['a-2', 'run_1']) {
+        await expect(store.findRun(reference)).rejects.toMatchObject({ code: 'STORE_AMBIGUOUS' })
+      }
+      for (const reference of ['one/a-9', 'nine/a-1', '']) {
         await expect(store.findRun(reference)).rejects.toMatchObject({ code: 'STORE_MISSING' })
       }
     })

@@ -100,7 +100,7 @@ describe('a damaged record', () => {
       ...damaged,
       message: expect.stringMatching(/status of experiment exp_/),
     })
-    await expect(store.findRun('run_')).rejects.toMatchObject({ code: 'STORE_MISSING' })
+    await expect(store.findRun('run_')).rejects.toMatchObject({ code: 'STORE_AMBIGUOUS' })
   })
 })
 

@@ -137,6 +137,7 @@ export const leftToFull = [
     files: [
       'tests/cli/{run,eval,helpdesk,run-signals}.test.ts',
       'tests/lab/{arm-weights,data,folder-benchmarks}.test.ts',
+      'tests/faults/faults.test.ts',
     ],
     why: 'run-experiment and interrupt start the same processes and end them by the same signals',
   },

@@ -117,9 +117,9 @@ function concluded({ verdict, text }: { verdict: Verdict; text: string }): Conte
   return html`<p class="lead">${verdictMark(verdict)} ${first}</p><p class="rest">${others}</p>`
 }
 
-// The mark says it already.
+// The mark says it already. What follows may be the name of an arm, which keeps its letters.
 function withoutVerdict(text: string, verdict: string): string {
-  return text.startsWith(`${capital(verdict)}: `) ? capital(text.slice(verdict.length + 2)) : text
+  return text.startsWith(`${capital(verdict)}: `) ? text.slice(verdict.length + 2) : text
 }
 
 function effectTile({ effect, interval }: NonNullable<Evidence['claim']>['overall']): Content {

@@ -56,6 +56,7 @@ describe('scores on test', () => {
     expect(page).toMatch(/\| both__learning_rate0p1 \| 0\.7\d* \([^)]+\) \| 0\.5667 \([^)]+\) \|/)
     const { stdout: report } = await runMain(['export', 'both', '--html'], { cwd })
     expect(report).toContain('Scores on all benchmarks')
+    expect(report).not.toContain('Both__') // a name keeps its letters, also where a sentence begins with it
     expect(report).toMatch(/>selected<\/span>/)
     expect(report).toMatch(/0\.6, 0\.5, 0\.6/)
   })

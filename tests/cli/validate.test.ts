@@ -67,7 +67,7 @@ describe('validate', () => {
     const cwd = folderWith({ 'small.yaml': small })
     expect(await runMain(['validate', 'small.yaml', '--quiet'], { cwd })).toEqual({
       code: 0,
-      stdout: 'valid: small.yaml\n',
+      stdout: 'valid in form: small.yaml\n',
       stderr: '',
     })
   })
@@ -231,7 +231,7 @@ export default [defineAlgorithm({ kind: 'endless', summary: 'x', params: z.stric
   it('reads standard input (CLI-2)', async () => {
     const cwd = folder()
     const good = await runMain(['validate', '-', '--quiet'], { cwd, stdin: small })
-    expect(good).toEqual({ code: 0, stdout: 'valid: <stdin>\n', stderr: '' })
+    expect(good).toEqual({ code: 0, stdout: 'valid in form: <stdin>\n', stderr: '' })
     const bad = await runMain(['validate', '-'], { cwd, stdin: 'name: x\nrun: 1\n' })
     expect(bad.code).toBe(2)
     expect(bad.stderr).toMatch(/^<stdin>:/)

@@ -66,9 +66,12 @@ async function validateExperiment(
     notices: [...notices],
     ...(leaks.length === 0 ? {} : { leaks: [...leaks] }),
   }
+  const within = (first: string) => (output.quiet ? first : `${first}\n\n${planText(plan, output)}`)
   output.result(report, () => {
-    const first = `${output.colors.green('valid')}: ${loaded.name}${deep === true ? ', checked deeply' : ''}`
-    return output.quiet ? first : `${first}\n\n${planText(plan, output)}`
+    const { green } = output.colors
+    if (deep === true) return within(`${green('valid')}: ${loaded.name}, checked deeply`)
+    const first = `${green('valid in form')}: ${loaded.name}`
+    return within(output.quiet ? first : `${first}\nnot checked: plugins, files, data; --deep does`)
   })
   for (const notice of notices) output.notice(noticeText(notice, cwd))
   return exitCodes.done

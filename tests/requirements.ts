@@ -1060,4 +1060,10 @@ export const requirements = {
   'USE-319': 'the README names every command of evsys, and flags that there are',
   'USE-320': 'an effect of exactly 0 is called a tie in `compare`, and where all arms tie none is called chosen',
   'USE-321': 'an experiment that its budget stopped before any run completed is not sent to look for a fault',
+  'USE-530':
+    'a claim between two benchmarks is falsely supported or refuted in 5 of 100 cases at most, and its verdict, interval and p-value agree',
+  'USE-531':
+    'sides of a claim may name benchmarks, ARM@BENCHMARK, and `max_drop` what may be lost; what makes no sense is a located error',
+  'USE-532':
+    'a claim between benchmarks is in the plan with its power, and its verdict, Holm-adjusted, with the part that is class mix, in text, JSON, experiment.md, report and show',
 } as const

@@ -120,7 +120,8 @@ function withDirections(plan: Plan, catalog: Catalog): Plan {
     of && (isTraining ? of : { ...of, direction: given ?? own(of) })
   const { claim: only, claims: all } = plan.experiment.metadata
   const directedClaim = (of: ResolvedClaim | undefined, i: number) => {
-    const isObjective = of?.metric === objective?.metric && of?.benchmark === objective?.benchmark
+    const on = [of?.benchmark, of?.baseline_benchmark]
+    const isObjective = objective !== undefined && of?.metric === objective.metric && on.includes(objective.benchmark)
     return directed(of, (only ?? all?.[i])?.direction ?? (isObjective ? written?.direction : undefined))
   }
   return withoutUndefined({

@@ -165,3 +165,61 @@ it('an objective on test names the metrics of validation to select on (CFG-7)', 
     { code: 'CONFIG_OBJECTIVE', where: { line: 9 }, fix: 'select on validation, such as val.loss.' },
   ])
 })
+
+describe('sides that name a benchmark', () => {
+  const between = (claim: string, benchmarks: string, objective = 'objective: { metric: val.f1 }') => `name: e
+runs:
+  - { name: sft, data: { path: a }, model: { name: m }, algorithm: { kind: sft }, backend: { kind: mock } }
+metadata:
+  ${objective}
+  benchmark:
+    ${benchmarks}
+  claim: ${claim}`
+  const both = '[{ name: val, path: v, run_every: 5, metrics: [f1, acc] }, { name: april, path: t, split: test, metrics: [f1] }]'
+  const problemsOf = async (claim: string, benchmarks = both, objective?: string) => {
+    const error = await planOf(between(claim, benchmarks, objective)).catch((cause) => cause)
+    if (!EvsysError.is(error)) throw error
+    return error.problems.map(({ message, fix, where }) => ({ message, fix, line: where?.line }))
+  }
+
+  it('claim that an arm holds on other tasks, by the metric of both, and what may be lost (USE-531)', async () => {
+    const { claim, notices } = await planOf(between('{ treatment: sft@april, baseline: sft@val, max_drop: 0.05 }', both))
+    expect(claim).toEqual({
+      benchmark: 'april',
+      baseline_benchmark: 'val',
+      metric: 'f1',
+      direction: 'max',
+      pairs: [{ treatment: 'sft', baseline: 'sft' }],
+      min_effect: -0.05,
+      confidence: 0.9,
+    })
+    expect(notices.map(({ text }) => text).join('\n')).toContain('val chooses the checkpoint of each run')
+    const untrained = await planOf(between('{ treatment: sft@april, baseline: base_model@april }', both))
+    expect(untrained.claim).toMatchObject({ benchmark: 'april', pairs: [{ treatment: 'sft', baseline: 'base_model' }] })
+    expect(untrained.claim).not.toHaveProperty('baseline_benchmark')
+  })
+
+  it.each([
+    ['one side without', '{ treatment: sft@april, baseline: sft }', 'the treatment names a benchmark, the baseline does not', 'ARM@BENCHMARK'],
+    ['an unknown benchmark', '{ treatment: sft@apri, baseline: sft@val }', 'no benchmark is called "apri"', 'april'],
+    ['an unknown arm', '{ treatment: sf@april, baseline: sft@val }', 'no arm is called "sf"', 'sft'],
+    ['the same twice', '{ treatment: sft@val, baseline: sft@val }', 'both sides mean "sft@val"', 'another benchmark'],
+    ['a metric that one lacks', '{ treatment: sft@april, baseline: sft@val, metric: acc }', 'the benchmark "april" has no metric "acc"', 'that both have: f1'],
+    ['a metric with a benchmark', '{ treatment: sft@april, baseline: sft@val, metric: val.f1 }', 'has no metric "val.f1"', 'write f1'],
+    ['two floors', '{ treatment: sft@april, baseline: sft@val, min_effect: 0.1, max_drop: 0.1 }', '`max_drop` stands beside `min_effect`', 'keep one'],
+  ])('refuse %s, at its place (USE-531)', async (_, claim, message, fix) => {
+    const [found] = await problemsOf(claim)
+    expect(found?.message).toContain(message)
+    expect(found?.fix).toContain(fix)
+    expect(found?.line).toBe(8)
+  })
+
+  it('refuse metrics that share a name alone, and an objective on test (USE-531)', async () => {
+    const differing = both.replace('metrics: [f1] }', 'metrics: [{ kind: macro_f1, name: f1 }] }')
+    const claim = '{ treatment: sft@april, baseline: sft@val }'
+    expect((await problemsOf(claim, differing))[0]?.message).toContain('f1 of april is not the f1 of val')
+    const selecting = await problemsOf(claim, both, 'objective: { metric: april.f1 }')
+    expect(selecting.map(({ message }) => message).join()).toContain('test confirms, validation selects')
+    expect((await problemsOf(claim, both, 'notes: none'))[0]?.message).toContain('the claim has no metric')
+  })
+})

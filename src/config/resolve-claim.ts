@@ -14,6 +14,7 @@ import {
   trainingScores,
 } from '../contracts/index.ts'
 import { canonicalJson, suggest } from '../kernel/index.ts'
+import { type PlacedClaim, placeSides, sharedMetric } from './claim-sides.ts'
 import { parsePath } from './dotted-path.ts'
 import type { CheckedArm } from './expand-matrix.ts'
 import { type LocatedMap, nodeAt, type Path } from './located.ts'
@@ -51,8 +52,59 @@ export function resolveClaims(metadata: Metadata, context: ClaimContext): Resolv
   const written = claim === undefined ? (claims ?? []) : [claim]
   return written.flatMap((each, i) => {
     const at = claim === undefined ? ['metadata', 'claims', i] : ['metadata', 'claim']
-    return resolveClaim(each, metadata.objective, { ...context, at }) ?? []
+    const placed = placeSides(each, { ...context, at, names: [...context.arms.map(({ name }) => name), baseModel] })
+    if (placed === undefined) return []
+    const own = { ...context, at }
+    const resolved =
+      placed === 'unplaced'
+        ? resolveClaim(each, metadata.objective, own)
+        : resolvePlaced(placed, metadata.objective, own)
+    return resolved ?? []
   })
+}
+
+/** A claim whose sides name their benchmarks. */
+function resolvePlaced(
+  placed: PlacedClaim,
+  objective: Objective | undefined,
+  context: WrittenClaim,
+): ResolvedClaim | undefined {
+  const { claim, treatment, baseline } = placed
+  const found = objective === undefined ? undefined : resolveMetric(objective.metric, context.benchmarks)
+  const ranking = found !== undefined && 'metric' in found ? found : undefined
+  const metric = sharedMetric(placed, ranking?.metric, context)
+  const arms = { treatment: sideArms('treatment', claim.treatment, context), baseline: sideArms('baseline', claim.baseline, context) }
+  const floor = smallestEffect(claim, context)
+  if (metric === undefined || arms.treatment === undefined || arms.baseline === undefined || floor === undefined) return undefined
+  const selects = [treatment, baseline].find(({ name }) => name === ranking?.benchmark?.name && treatment !== baseline)
+  if (selects !== undefined && selects.run_every > 0) {
+    const text = `${selects.name} chooses the checkpoint of each run, so its scores are of the best one there: part of a difference from it is that choice.`
+    context.report.notice(text, nodeAt(context.root, context.at)?.origin)
+  }
+  const resolved = { benchmark: treatment.name, metric }
+  const direction =
+    claim.direction ?? (metric === ranking?.metric ? objective?.direction : undefined) ?? directionOf(resolved)
+  const nameOf = (side: Arms, ref: ArmRef) => (side === baseModel ? baseModel : String(ref))
+  return {
+    ...resolved,
+    ...(treatment === baseline ? {} : { baseline_benchmark: baseline.name }),
+    direction,
+    pairs: [
+      { treatment: nameOf(arms.treatment, claim.treatment), baseline: nameOf(arms.baseline, claim.baseline) },
+    ],
+    min_effect: floor,
+    confidence: claim.confidence,
+  }
+}
+
+/** The smallest effect that counts: below zero where a drop is allowed. */
+function smallestEffect({ min_effect, max_drop }: Claim, { root, at, report }: WrittenClaim): number | undefined {
+  if (max_drop === undefined) return min_effect
+  const written = nodeAt(root, [...at, 'min_effect'])
+  if (written === undefined) return 0 - max_drop
+  const message = '`max_drop` stands beside `min_effect`'
+  const fix = 'keep one: min_effect claims an improvement, max_drop that nothing more than that is lost.'
+  return report.problem(written.origin, { code: 'CONFIG_CLAIM', message, fix })
 }
 
 /** The claim with its arms paired and its metric found; undefined when the report says what is wrong. */
@@ -76,7 +128,9 @@ function resolveClaim(
       fix: 'declare a benchmark, or name an arm.',
     })
   }
-  const { min_effect, confidence } = claim
+  const min_effect = smallestEffect(claim, context)
+  if (min_effect === undefined) return undefined
+  const { confidence } = claim
   const isObjective = claim.metric === undefined || claim.metric === objective?.metric
   const direction = claim.direction ?? (isObjective ? objective?.direction : undefined) ?? directionOf(metric)
   return { ...metric, direction, pairs, min_effect, confidence }

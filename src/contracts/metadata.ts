@@ -146,7 +146,9 @@ export type Objective = z.infer<typeof Objective>
 /** An arm by name, by axis values (`{ algorithm.kind: sft }`), or `base_model`. */
 export const ArmRef = z
   .union([Text, z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))])
-  .describe('Arm name, axis values such as { algorithm.kind: sft }, or base_model.')
+  .describe(
+    'Arm name, axis values such as { algorithm.kind: sft }, or base_model. On both sides, ARM@BENCHMARK compares scores on two benchmarks.',
+  )
 export type ArmRef = z.infer<typeof ArmRef>
 
 export const Claim = z.strictObject({
@@ -155,6 +157,11 @@ export const Claim = z.strictObject({
   metric: MetricRef.optional().describe('Absent: the objective’s metric.'),
   direction: Direction.optional().describe('Absent: the objective’s where the metric is its own, else the metric’s.'),
   min_effect: z.number().min(0).default(0).describe('Smallest improvement that counts.'),
+  max_drop: z
+    .number()
+    .min(0)
+    .optional()
+    .describe('In place of min_effect: supported where no more than this is lost, as on newer tasks.'),
   confidence: z.number().min(0.5).max(0.999).default(0.9).describe('Coverage of the interval that decides.'),
 })
 export type Claim = z.infer<typeof Claim>

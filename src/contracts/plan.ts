@@ -80,13 +80,14 @@ export type ResolvedObjective = z.infer<typeof ResolvedObjective>
 /** A claim with its arms and its metric found. Arms are paired when axes that it does not name make several. */
 export const ResolvedClaim = z.strictObject({
   benchmark: z.string(),
+  baseline_benchmark: z.string().optional().describe('Where the baseline is scored, if that is another one.'),
   metric: z.string(),
   direction: Direction,
   pairs: z
     .array(z.strictObject({ treatment: z.string(), baseline: z.string() }))
     .min(1)
     .describe('Names of arms, or base_model.'),
-  min_effect: z.number(),
+  min_effect: z.number().describe('Below zero: so much may be lost.'),
   confidence: z.number(),
 })
 export type ResolvedClaim = z.infer<typeof ResolvedClaim>

@@ -175,10 +175,29 @@ export const Forgetting = z.strictObject({
 })
 export type Forgetting = z.infer<typeof Forgetting>
 
+const PartOfEffect = z.strictObject({ effect: z.number(), interval: IntervalPair.nullable() })
+
+/** How much of the difference between two benchmarks is that their mix of classes is another. */
+export const ClassMix = z.strictObject({
+  of_mix: PartOfEffect.describe('The baseline’s scores by label, weighed by the other’s shares, less its score.'),
+  within: PartOfEffect.describe('What is left: the change within classes.'),
+  labels: z.array(
+    z.strictObject({
+      label: z.string(),
+      shares: z.tuple([z.number(), z.number()]).describe('Of the tasks: on the baseline’s benchmark, on the other.'),
+      scores: z.tuple([z.number().nullable(), z.number().nullable()]).describe('Null: no such task.'),
+    }),
+  ),
+})
+export type ClassMix = z.infer<typeof ClassMix>
+
 /** What the comparison of a claim found. */
 export const ClaimEvidence = z.strictObject({
   benchmark: z.string(),
+  baseline_benchmark: z.string().optional().describe('Where the baseline was scored, if that is another one.'),
   metric: z.string(),
+  mix: ClassMix.nullable().optional().describe('Between benchmarks. Null: `unmixed` says why.'),
+  unmixed: z.string().optional(),
   min_effect: z.number(),
   p: z.number().optional().describe('One-sided, of "no better than min_effect"; where there are several claims.'),
   p_adjusted: z.number().optional().describe('By Holm over all claims; `overall` holds the interval at that level.'),
@@ -284,9 +303,12 @@ const AuthorsWord = z.strictObject({ at: z.string(), author: z.string(), text: z
 /** What a plan can find out about one claim, or about its objective. */
 export const PlanPower = z.strictObject({
   benchmark: z.string(),
+  baseline_benchmark: z.string().optional().describe('Of a claim between benchmarks.'),
   metric: z.string(),
   pairs: Count.describe('Paired runs: seeds that both sides share, over all pairs of the claim.'),
-  tasks: z.int().min(1).nullable().describe('Null: not known, or scores are whole; then seeds alone are by chance.'),
+  tasks: z.int().min(1).nullable().describe(
+      'Null: not known, or scores are whole; then seeds alone are by chance. Between benchmarks: the harmonic mean of both.',
+    ),
   confidence: z.number().describe('Of the interval that decides; of several claims, at the first step of Holm.'),
   power: z.number(),
   min_effect: z.number(),
@@ -313,7 +335,7 @@ export const PlanPower = z.strictObject({
       tasks: Count.nullable().describe('With the pairs of the plan. Null: more than 100,000, no number, or unknown.'),
     })
     .nullable()
-    .describe('For a true effect of twice `min_effect`; null: nothing is claimed, or noise is unknown.'),
+    .describe('For a true effect of twice `min_effect`, or of none where a drop is allowed; null: nothing is claimed, or noise is unknown.'),
 })
 export type PlanPower = z.infer<typeof PlanPower>
 

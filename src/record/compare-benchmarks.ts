@@ -1,13 +1,13 @@
 // Does an arm hold on another benchmark, such as newer questions? Its scores on both, the difference with an interval, and how much of it is
 // that the mix of classes is another.
-import type { Direction, Score } from '../contracts/index.ts'
+import type { ClassMix, Direction, Score } from '../contracts/index.ts'
 import { metricSpec } from '../contracts/index.ts'
 import { EvsysError, suggest } from '../kernel/index.ts'
-import { type ArmScores, betweenBenchmarks, type LabelScores, type MeanDifference, mixParts } from '../stats/index.ts'
+import { type ArmScores, betweenBenchmarks, type MeanDifference } from '../stats/index.ts'
 import type { ExperimentRow, OpenStore } from '../store/index.ts'
 import { armScore, armScores, CONFIDENCE, rangeOf, type ScoredRun, selectedEval } from './evidence/arm-scores.ts'
+import { mixOf, type PartOfEffect, partOf } from './evidence/class-mix.ts'
 import { evidenceOf, metricOf } from './evidence/evidence-of.ts'
-import { answersOf } from './evidence/report-details.ts'
 
 /** An arm of an experiment on one of its benchmarks; without an arm, the best one. */
 export interface BenchmarkSide {
@@ -24,12 +24,7 @@ interface SideScore {
   readonly score: Score
 }
 
-interface PartOfDifference {
-  readonly effect: number
-  readonly interval: readonly [number, number] | null
-}
-
-export interface BenchmarkDifference extends PartOfDifference {
+export interface BenchmarkDifference extends PartOfEffect {
   readonly metric: string
   readonly direction: Direction
   readonly baseline: SideScore
@@ -39,12 +34,7 @@ export interface BenchmarkDifference extends PartOfDifference {
   /** Seeds that both have; 0: rows were paired by their place. */
   readonly shared_seeds: number
   /** The effect in two parts; null: `unmixed` says why. */
-  readonly mix: {
-    /** The baseline's scores by label, weighed by the other's shares, less its score. */
-    readonly of_mix: PartOfDifference
-    readonly within: PartOfDifference
-    readonly labels: readonly LabelScores[]
-  } | null
+  readonly mix: ClassMix | null
   readonly unmixed?: string | undefined
 }
 
@@ -157,74 +147,6 @@ async function differenceOf(
     shared_seeds: scores[0].seeds.filter((seed) => scores[1].seeds.includes(seed)).length,
     ...(await mixOf(store, { runs: [a, b], scores, metric, direction, projectDir })),
   }
-}
-
-function partOf(
-  { effect, interval }: Pick<MeanDifference, 'effect' | 'interval'>,
-  direction: Direction,
-): PartOfDifference {
-  if (direction === 'max') return { effect, interval: interval === null ? null : [interval.lower, interval.upper] }
-  return { effect: 0 - effect, interval: interval === null ? null : [0 - interval.upper, 0 - interval.lower] }
-}
-
-interface MixInput {
-  readonly runs: readonly [readonly ScoredRun[], readonly ScoredRun[]]
-  readonly scores: readonly [ArmScores, ArmScores]
-  readonly metric: string
-  readonly direction: Direction
-  readonly projectDir: string
-}
-
-async function mixOf(
-  store: OpenStore,
-  { runs, scores, metric, direction, projectDir }: MixInput,
-): Promise<Pick<BenchmarkDifference, 'mix' | 'unmixed'>> {
-  if (!scores.every((each, i) => isMeanOfTasks(each, runs[i] ?? [], metric))) {
-    return { mix: null, unmixed: `${metric} is no mean over tasks` }
-  }
-  const [first, second] = [
-    await labelsOf(store, runs[0], scores[0].tasks ?? [], projectDir),
-    await labelsOf(store, runs[1], scores[1].tasks ?? [], projectDir),
-  ]
-  if (first === undefined || second === undefined) {
-    return { mix: null, unmixed: 'no label is known of some tasks: their answers are not kept, or expect no text' }
-  }
-  // Where nearly every task has an answer of its own, answers are no classes.
-  if ([first, second].some((labels) => 2 * new Set(labels).size > labels.length)) {
-    return { mix: null, unmixed: 'the expected answers are no classes: fewer than two tasks share one' }
-  }
-  const { mix, within, labels } = mixParts(scores[0], scores[1], { first, second }, CONFIDENCE)
-  return { mix: { of_mix: partOf(mix, direction), within: partOf(within, direction), labels } }
-}
-
-function isMeanOfTasks({ tasks, cells_S_T }: ArmScores, runs: readonly ScoredRun[], metric: string): boolean {
-  return (
-    tasks !== undefined &&
-    cells_S_T.every((row, s) => {
-      const mean =
-        row.reduce<number>((sum, cell) => sum + (typeof cell === 'number' ? cell : Number.NaN), 0) / row.length
-      return Math.abs(mean - (runs[s]?.selected.metrics[metric] ?? Number.NaN)) < 1e-9
-    })
-  )
-}
-
-/** What is expected of each task; undefined where that is not known of all. */
-async function labelsOf(
-  store: OpenStore,
-  runs: readonly ScoredRun[],
-  tasks: readonly string[],
-  projectDir: string,
-): Promise<string[] | undefined> {
-  for (const { run, selected } of runs) {
-    const answers = await answersOf(store, run, projectDir, selected)
-    const known = new Map(answers.map(({ task_id, expected }) => [task_id, expected]))
-    const labels = tasks.flatMap((task) => {
-      const label = known.get(task)
-      return typeof label === 'string' ? [label] : []
-    })
-    if (labels.length === tasks.length) return labels
-  }
-  return undefined
 }
 
 function directionOf(sides: readonly Side[], metric: string): Direction {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { draws } from '../../tests/keyed-draws.ts'
 import { betweenBenchmarks, mixParts } from './between-benchmarks.ts'
+import { compareBetween } from './compare-between.ts'
+import { judgeArms, oneSidedP } from './judge-arms.ts'
+import { verdictOf } from './verdict.ts'
 
 const rates = { easy: 0.9, hard: 0.4 }
 
@@ -119,3 +122,74 @@ describe('the difference of an arm between two benchmarks', () => {
     expect(interval?.upper).toBeGreaterThan(0.05)
   })
 })
+
+describe('a claim between two benchmarks', () => {
+  const claimed = (minEffect: number, drop: number, seeds: readonly number[], name: string, n = 300) => {
+    const random = draws(name)
+    const counts = { supported: 0, refuted: 0, inconclusive: 0 }
+    for (let k = 0; k < n; k++) {
+      const baseline = draw(random, 0.5, 120, seeds).scores
+      const treatment = draw(random, 0.5, 80, seeds, drop).scores
+      const options = { treatment, baseline, direction: 'max' as const, minEffect, confidence: 0.9, random }
+      const comparison = compareBetween({ ...options, range: [0, 1] })
+      const { verdict, interval } = verdictOf(comparison)
+      counts[verdict] += 1
+      // A verdict follows from the p-value that Holm adjusts, and the other way round.
+      expect(oneSidedP(comparison, 1) < 0.05).toBe(verdict === 'supported')
+      expect(interval?.lower === undefined ? null : interval.lower > minEffect).toBe(verdict === 'supported')
+      const judged = judgeArms([
+        { arm: 'a', comparison },
+        { arm: 'b', comparison },
+      ])
+      expect(judged.every((each) => (each.interval?.lower ?? -1) <= (interval?.lower ?? 0))).toBe(true)
+    }
+    return { supported: counts.supported / n, refuted: counts.refuted / n }
+  }
+
+  it.each([[[1, 2, 3]], [[1, 2]]])('is falsely supported, or refuted, in 5 of 100 at most: %j (USE-530)', (seeds) => {
+    // At the very drop that is allowed: 5 % and three errors of 300 draws.
+    const { supported, refuted } = claimed(-0.09, 0.1, seeds, 'claims-between')
+    expect(supported).toBeLessThan(0.05 + 3 * Math.sqrt((0.05 * 0.95) / 300))
+    expect(refuted).toBeLessThan(0.05 + 3 * Math.sqrt((0.05 * 0.95) / 300))
+  })
+
+  it('finds that most of a drop that is there is there, and that none is lost where none is (USE-530)', () => {
+    expect(claimed(-0.1, 0.45, [1, 2, 3], 'claims-large', 60).refuted).toBeGreaterThan(0.9)
+    expect(claimed(-0.25, 0, [1, 2, 3], 'claims-none', 60).supported).toBeGreaterThan(0.9)
+  })
+
+  it('is the other way round where less is better, and one seed decides nothing (USE-530)', () => {
+    const random = draws('claims-min')
+    const seeds = [1, 2, 3]
+    const [a, b] = [draw(random, 0.9, 100, seeds).scores, draw(random, 0.1, 60, seeds).scores]
+    const options = { treatment: b, baseline: a, minEffect: 0, confidence: 0.9, random }
+    const [more, less] = (['max', 'min'] as const).map((direction) => compareBetween({ ...options, direction }))
+    expect([more?.effect, less?.effect].map((each) => Math.sign(each ?? 0))).toEqual([-1, 1])
+    expect(less?.interval?.lower).toBeCloseTo(-(more?.interval?.upper ?? 0))
+    expect([verdictOf(more ?? fail()).verdict, verdictOf(less ?? fail()).verdict]).toEqual(['refuted', 'supported'])
+    const one = [draw(random, 0.9, 100, [1]).scores, draw(random, 0.1, 60, [1]).scores] as const
+    const single = compareBetween({ ...options, baseline: one[0], treatment: one[1], direction: 'min' })
+    expect(verdictOf(single)).toMatchObject({ verdict: 'inconclusive', reason: 'one_seed' })
+    expect(single.interval?.lower).toBeGreaterThan(0)
+  })
+
+  it('where every answer is right on both, reaches as far as so many tasks leave it (USE-530)', () => {
+    const all = (n: number) => ({
+      seeds: [1, 2],
+      tasks: Array.from({ length: n }, (_, t) => String(t)),
+      cells_S_T: [Array<number>(n).fill(1), Array<number>(n).fill(1)],
+    })
+    const options = { direction: 'max' as const, confidence: 0.9, range: [0, 1] as const, random: draws('even') }
+    const found = compareBetween({ ...options, baseline: all(40), treatment: all(20), minEffect: -0.05 })
+    expect(found.effect).toBe(0)
+    expect(found.interval?.lower).toBeLessThan(-0.05)
+    expect(verdictOf(found).verdict).toBe('inconclusive')
+    const many = compareBetween({ ...options, baseline: all(400), treatment: all(300), minEffect: -0.05 })
+    expect(verdictOf(many).verdict).toBe('supported')
+    expect(oneSidedP(many, 1)).toBeLessThan(0.05)
+  })
+})
+
+function fail(): never {
+  throw new Error('there is no comparison')
+}

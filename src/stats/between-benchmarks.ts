@@ -26,6 +26,17 @@ export interface MeanDifference {
   readonly over: 'both' | 'tasks' | 'seeds' | null
   /** Rows that are paired. */
   readonly seeds: number
+  /** What lost scores leave open, to each side. */
+  readonly unknown: number
+  /** Of each end of the interval; they differ where it follows from those of two bounded scores. */
+  readonly errors: { readonly lower: MeanError; readonly upper: MeanError } | null
+  /** What seeds and tasks add to the variance of the difference; null where the table cannot tell. */
+  readonly parts: { readonly seeds: MeanError | null; readonly tasks: number | null }
+}
+
+export interface MeanError {
+  readonly standardError: number
+  readonly df: number
 }
 
 type Table = readonly (readonly number[])[]
@@ -58,13 +69,19 @@ function newcombe(
 ): MeanDifference {
   const [a, b] = sides
   const second = score + found.effect
-  const interval = {
-    lower: found.effect - Math.hypot(second - b.lower, a.upper - score),
-    upper: found.effect + Math.hypot(b.upper - second, score - a.lower),
-    confidence: a.confidence,
+  const { confidence } = a
+  const reach = {
+    lower: Math.hypot(second - b.lower, a.upper - score),
+    upper: Math.hypot(b.upper - second, score - a.lower),
   }
-  return { ...found, interval, over: a.over === b.over ? a.over : 'both' }
+  const interval = { lower: found.effect - reach.lower, upper: found.effect + reach.upper, confidence }
+  const errorOf = (each: number) => ({ standardError: each / tMultiplier(confidence, manyDf), df: manyDf })
+  const errors = { lower: errorOf(reach.lower - found.unknown), upper: errorOf(reach.upper - found.unknown) }
+  return { ...found, interval, errors, over: a.over === b.over ? a.over : 'both' }
 }
+
+/** With so many degrees of freedom, t is the normal. */
+const manyDf = 1e6
 
 function distinctRows(scores: ArmScores): ArmScores {
   return { ...scores, seeds: scores.seeds.map((seed, i) => `${seed}/${i}`) }
@@ -160,7 +177,20 @@ function tableDifference(
       ? null
       : { lower: effect - unknown - reach(most), upper: effect + unknown + reach(most), confidence }
   const over = interval === null ? null : ofSeeds === undefined ? 'tasks' : ofTasks === undefined ? 'seeds' : 'both'
-  return { effect, interval, over, seeds: nSeeds }
+  const errorOf = ({ variance, df }: Part): MeanError => ({ standardError: Math.sqrt(variance), df })
+  const error = most === undefined ? null : errorOf(most)
+  return {
+    effect,
+    interval,
+    over,
+    seeds: nSeeds,
+    unknown,
+    errors: error === null ? null : { lower: error, upper: error },
+    parts: {
+      seeds: ofSeeds === undefined || ofSeeds.variance <= rounding ? null : errorOf(ofSeeds),
+      tasks: ofTasks === undefined ? null : sum(tasks, cells).variance,
+    },
+  }
 }
 
 interface Part {
@@ -188,7 +218,8 @@ function pooled(seeds: Part, cells: Part | undefined): Part {
   return { variance: (seeds.df * seeds.variance + cells.df * cells.variance) / df, df }
 }
 
-function pairedRows(first: ArmScores, second: ArmScores): [Cell[][], Cell[][]] {
+/** Rows of both, seed by seed; without seeds in common, by their place. */
+export function pairedRows(first: ArmScores, second: ArmScores): [Cell[][], Cell[][]] {
   const shared = first.seeds.filter((seed) => second.seeds.includes(seed))
   const rowOf = ({ seeds, cells_S_T }: ArmScores, seed: SeedId) => [...(cells_S_T[seeds.indexOf(seed)] ?? [])]
   if (shared.length > 0) return [shared.map((seed) => rowOf(first, seed)), shared.map((seed) => rowOf(second, seed))]
@@ -197,10 +228,10 @@ function pairedRows(first: ArmScores, second: ArmScores): [Cell[][], Cell[][]] {
   return [rows(first), rows(second)]
 }
 
-function middles(row: readonly Cell[]): number[] {
+export function middles(row: readonly Cell[]): number[] {
   return row.map((cell) => (typeof cell === 'number' ? cell : cell === null ? 0 : (cell.lower + cell.upper) / 2))
 }
 
-function slack(cell: Cell): number {
+export function slack(cell: Cell): number {
   return typeof cell === 'number' || cell === null ? 0 : (cell.upper - cell.lower) / 2
 }

@@ -1,6 +1,7 @@
 // Several treatments against one baseline. Holm over the arms keeps the chance of even one false "supported" at the level of a single
 // claim, and of one false "refuted" likewise.
 
+import type { EffectError } from './crossed-anova.ts'
 import { at, type Interval, tailOf } from './moments.ts'
 import { ascending } from './multiple-comparisons.ts'
 import { type PairedComparison, withinEffect } from './paired-comparison.ts'
@@ -41,7 +42,9 @@ export function judgeArms(arms: readonly ArmComparison[]): ArmJudgement[] {
 }
 
 /** P-value of "the effect is no larger than minEffect" (side 1) or "no smaller" (side -1); 1 where nothing is known. */
-export function oneSidedP({ effect, unknown, minEffect, error }: PairedComparison, side: 1 | -1): number {
+export function oneSidedP(comparison: PairedComparison, side: 1 | -1): number {
+  const { effect, unknown, minEffect, upperError } = comparison
+  const error = side === -1 ? (upperError ?? comparison.error) : comparison.error
   if (error === null) return 1
   return tTail((side * (effect - minEffect) - unknown - error.grain) / error.standardError, error.df)
 }
@@ -61,9 +64,10 @@ function holmTails(pValues: readonly number[], tail: number): number[] {
 }
 
 function intervalAt(comparison: PairedComparison, lowerTail: number, upperTail: number): Interval | null {
-  const { effect, unknown, error, largest } = comparison
+  const { effect, unknown, error, upperError, largest } = comparison
   if (error === null) return null
-  const reach = (tail: number) => unknown + error.grain + tQuantile(1 - tail, error.df) * error.standardError
-  const ends = { lower: effect - reach(lowerTail), upper: effect + reach(upperTail) }
+  const reach = (tail: number, { grain, df, standardError }: EffectError) =>
+    unknown + grain + tQuantile(1 - tail, df) * standardError
+  const ends = { lower: effect - reach(lowerTail, error), upper: effect + reach(upperTail, upperError ?? error) }
   return withinEffect({ ...ends, confidence: 1 - lowerTail - upperTail }, largest)
 }

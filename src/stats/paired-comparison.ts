@@ -51,6 +51,8 @@ export interface PairedComparison {
    * are all alike, the tasks alone; without scores of tasks, the seeds alone. Null: nothing is known of it.
    */
   readonly error: TableError | null
+  /** Of the upper end, where it is another than that of the lower one. */
+  readonly upperError?: TableError | undefined
   readonly interval: Interval | null
   /** Uncertainty on these very tasks, with the seeds alone by chance: the detail. Null: one seed, or no variation at all. */
   readonly seedError: SeedError | null
@@ -189,9 +191,9 @@ function chanceOfNext(effect: number, { standardError, df }: EffectError, nSeeds
   return tCdf(effect / (standardError * Math.sqrt(nSeeds + 1)), df)
 }
 
-interface SeedsToDecide {
+export interface SeedsToDecide {
   readonly gap: number
-  readonly seedError: SeedError | null
+  readonly seedError: Pick<SeedError, 'standardError' | 'over'> | null
   readonly nSeeds: number
   /** Variance of the mean that more seeds leave: the tasks'. */
   readonly taskError: number
@@ -199,7 +201,8 @@ interface SeedsToDecide {
   readonly sigma: number | undefined
 }
 
-function seedsToDecide({ gap, seedError, nSeeds, taskError, confidence, sigma }: SeedsToDecide): number | null {
+/** Null: more seeds would not decide it. */
+export function seedsToDecide({ gap, seedError, nSeeds, taskError, confidence, sigma }: SeedsToDecide): number | null {
   if (seedError?.over === 'tasks') return null // more seeds of the same would say the same
   const sd = sigma ?? (seedError === null ? null : seedError.standardError * Math.sqrt(nSeeds))
   if (sd === null) return null

@@ -137,7 +137,7 @@ function effectText(evidence: Evidence | undefined): string {
   if (claim === null || claim === undefined) return ''
   const { effect, interval, n_seeds } = claim.overall
   const range = interval === null ? 'no interval' : rangeText(interval)
-  return `effect: ${signedText(effect)} (${range}, ${n_seeds} seed${n_seeds === 1 ? '' : 's'}) on ${clean(`${claim.benchmark}.${claim.metric}`)}`
+  return `effect: ${signedText(effect)} (${range}, ${n_seeds} seed${n_seeds === 1 ? '' : 's'}) on ${clean(claim.baseline_benchmark === undefined ? `${claim.benchmark}.${claim.metric}` : claim.metric)}`
 }
 
 function bestText({ best, objective }: HistoryEntry): string {

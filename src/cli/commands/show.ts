@@ -29,7 +29,7 @@ export async function show(context: CommandContext, reference: string, { data }:
     const experiment = await store.findExperiment(reference)
     const { evidenceOf, isDryRun, resultOf, selectedEval, experimentStatus } = await import('../../record/index.ts')
     const found = await resultOf(store, experiment, project)
-    const { evidence, runs } = await evidenceOf(store, experiment)
+    const { evidence, runs } = await evidenceOf(store, experiment, project)
     const files = found.files ?? undefined
     const status = await experimentStatus(store, experiment)
     const result: ExperimentResult = status === 'interrupted' ? { ...found, interrupted: true } : found

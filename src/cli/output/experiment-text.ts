@@ -162,7 +162,7 @@ export function claimLines({ claim, claims }: Evidence): string[] {
   if (claims !== undefined) {
     return claims.flatMap((each) => {
       if (each === null) return []
-      const where = `${each.benchmark}.${each.metric}`
+      const where = each.baseline_benchmark === undefined ? `${each.benchmark}.${each.metric}` : each.metric
       const chance = `p ${numberText(each.p ?? 1)}, adjusted ${numberText(each.p_adjusted ?? 1)}`
       return linesOf([each.overall]).map((line) => `${where}: ${line} (${chance})`)
     })

@@ -37,11 +37,17 @@ function claimRows({ claim, claims }: Plan): [string, string][] {
 }
 
 function claimRow(claim: NonNullable<Plan['claim']>): [string, string] {
-  const { pairs, benchmark, metric, min_effect } = claim
+  const { pairs, benchmark, baseline_benchmark: other, metric, min_effect } = claim
   const [first] = pairs
   const more = pairs.length > 1 ? ` (and ${pairs.length - 1} more pairs)` : ''
+  const verb = min_effect < 0 ? 'loses less than' : 'beats'
   const effect = min_effect > 0 ? ` by more than ${min_effect}` : ''
-  return ['claim', `${first?.treatment} beats ${first?.baseline}${more} on ${benchmark}.${metric}${effect}`]
+  const lost = min_effect < 0 ? `${-min_effect} against ` : ''
+  const [treatment, baseline, measure] =
+    other === undefined
+      ? [first?.treatment, first?.baseline, `${benchmark}.${metric}`]
+      : [`${first?.treatment}@${benchmark}`, `${first?.baseline}@${other}`, metric]
+  return ['claim', `${treatment} ${verb} ${lost}${baseline}${more} on ${measure}${effect}`]
 }
 
 function runCountText({ arms, runs }: Plan): string {
@@ -101,10 +107,11 @@ export function forecastText(forecast: PlanForecast, style: Style, power?: reado
 function powerFacts(powers: readonly PlanPower[], forecast: PlanForecast): Fact[] {
   if (powers.length === 0) return [['power', 'none: no objective and no claim, so nothing is compared']]
   return powers.flatMap((power): Fact[] => {
-    const what = `${power.benchmark}.${power.metric}`
+    const { benchmark, baseline_benchmark: other, metric } = power
+    const what = other === undefined ? `${benchmark}.${metric}` : `${metric} between ${other} and ${benchmark}`
     if (power.variances === null) {
       return [
-        ['noise', `unknown: no earlier experiment was judged by ${what}`],
+        ['noise', `unknown: ${unmeasured(power, what)}`],
         ['power', `unknown; ${oneSeedText(power.pairs)}`],
       ]
     }
@@ -117,7 +124,14 @@ function powerFacts(powers: readonly PlanPower[], forecast: PlanForecast): Fact[
   })
 }
 
-function noiseText({ variances, basis, tasks }: PlanPower, what: string): string {
+function unmeasured({ baseline_benchmark: other, metric }: PlanPower, what: string): string {
+  return other === undefined
+    ? `no earlier experiment was judged by ${what}`
+    : `no earlier experiment has scores of ${metric} on both benchmarks, by task`
+}
+
+function noiseText(power: PlanPower, what: string): string {
+  const { variances, basis, tasks, baseline_benchmark: other } = power
   const { seed = 0, task = 0, residual = 0 } = variances ?? {}
   const spread = (variance: number) => numberText(Math.sqrt(variance))
   const parts =
@@ -127,23 +141,32 @@ function noiseText({ variances, basis, tasks }: PlanPower, what: string): string
   const source =
     basis?.from === 'record'
       ? `measured in ${countText(basis.experiments, 'earlier experiment')}`
-      : `assumed for right-or-wrong tasks${(basis?.samples ?? 1) > 1 ? ` with ${basis?.samples} answers each` : ''}, half of whose chance is the task's; training adds its own, and no earlier experiment was judged by ${what}`
-  return `a paired difference on ${what} has standard deviations of ${parts}: ${source}`
+      : `assumed for right-or-wrong tasks${(basis?.samples ?? 1) > 1 ? ` with ${basis?.samples} answers each` : ''}, half of whose chance is the task's; training adds its own, and ${unmeasured(power, what)}`
+  return `a ${other === undefined ? 'paired ' : ''}difference on ${what} has standard deviations of ${parts}: ${source}`
 }
 
-function detectsText({ pairs, tasks, detects, largest, metric, confidence, min_effect }: PlanPower): string {
+function detectsText(power: PlanPower): string {
+  const { pairs, tasks, detects, largest, metric, confidence, min_effect, baseline_benchmark: other } = power
   if (detects === null) return oneSeedText(pairs)
-  const plan = `${countText(pairs, 'pair')} of runs${tasks === null ? '' : ` on ${countText(tasks, 'task')}`}`
+  const on = other === undefined ? '' : ' of each benchmark, or as uncertain a mean of both'
+  const plan = `${countText(pairs, other === undefined ? 'pair' : 'seed')}${other === undefined ? ' of runs' : ''}${tasks === null ? '' : ` on ${countText(tasks, 'task')}${on}`}`
   if (detects > (largest ?? Number.POSITIVE_INFINITY)) {
     return `${plan} show no effect that ${metric} can have: it would have to be ${numberText(detects)}`
   }
   const over = tasks === null ? 'seeds' : 'seeds and tasks'
-  const claimed = min_effect > 0 ? `, more than ${numberText(min_effect)} is claimed` : ''
-  return `${plan} show an effect of ${numberText(detects)} or more in four of five cases (${numberText(confidence * 100)} % interval over ${over}${claimed})`
+  const claimed =
+    min_effect > 0
+      ? `, more than ${numberText(min_effect)} is claimed`
+      : min_effect < 0
+        ? `, a drop of less than ${numberText(-min_effect)} is claimed`
+        : ''
+  const effect = detects < 0 ? `that a true drop of ${numberText(-detects)} or less is none that counts` : `an effect of ${numberText(detects)} or more`
+  return `${plan} show ${effect} in four of five cases (${numberText(confidence * 100)} % interval over ${over}${claimed})`
 }
 
 function limitFacts({ detects_with_any_seeds: least, tasks }: PlanPower): Fact[] {
   if (least === null || tasks === null) return []
+  if (least < 0) return []
   return [['limit', `with any number of seeds ${countText(tasks, 'task')} show no effect below ${numberText(least)}`]]
 }
 
@@ -158,7 +181,8 @@ function neededFacts(
   forecast: PlanForecast,
 ): Fact[] {
   if (needed === null) return []
-  const effect = `an effect of ${numberText(needed.effect)}, twice what is claimed,`
+  const effect =
+    needed.effect === 0 ? 'no drop at all' : `an effect of ${numberText(needed.effect)}, twice what is claimed,`
   const withTasks =
     needed.tasks === null || needed.tasks <= (tasks ?? 0)
       ? undefined

@@ -41,7 +41,7 @@ export async function concludeExperiment(
   },
 ): Promise<ExperimentResult> {
   const { outputDir, projectDir } = options
-  const { evidence, runs } = await evidenceOf(store, experiment)
+  const { evidence, runs } = await evidenceOf(store, experiment, projectDir)
   const rows = runs.map(({ run }) => run)
   const besides = await besidesRuns(store, experiment.id, runs, { projectDir, files: outputDir })
   const { baselines = [], trips, failures, judges, leaks } = besides
@@ -92,7 +92,7 @@ export async function concludeAgain(
 export async function refreshFiles(store: OpenStore, experiment: ExperimentRow, projectDir: string): Promise<void> {
   const dir = await filesOf(experiment, projectDir)
   if (experiment.verdict === undefined || dir === undefined) return
-  const { evidence, runs } = await evidenceOf(store, experiment)
+  const { evidence, runs } = await evidenceOf(store, experiment, projectDir)
   const text = experiment.conclusion ?? conclusionText(evidence)
   const { baselines } = await besidesRuns(store, experiment.id, runs)
   const details = await reportDetails(store, runs, evidence, projectDir)

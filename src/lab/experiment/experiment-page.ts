@@ -1,6 +1,6 @@
 // The pages of an experiment that people read without evsys: `experiment.md`, and the wrong answers with their texts.
 import type { BaselineScore, Evidence, Forgetting, Mistake, ResultCurve, ResultTable } from '../../contracts/index.ts'
-import { aboutOf, armTags, isReused, number, type RecordedRun, type reportDetails } from '../../record/index.ts'
+import { aboutOf, armTags, claimedMetric, isReused, number, type RecordedRun, type reportDetails } from '../../record/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 
 interface ExperimentPageOptions {
@@ -66,11 +66,11 @@ function claimLines({ claims }: Evidence): string[] {
   if (claims === undefined) return []
   const rows = claims.map((claim, i) => {
     if (claim === null) return `| ${i + 1} | | | | | | | its arms have no scores in common |`
-    const { benchmark, metric, overall, p, p_adjusted } = claim
+    const { overall, p, p_adjusted } = claim
     const { treatment, baseline, effect, interval, verdict } = overall
     const chance = [p, p_adjusted].map((each) => (each === undefined ? '' : number(each)))
     const numbers = [number(effect), range(interval), ...chance]
-    return `| ${[i + 1, cell(treatment), cell(baseline), cell(`${benchmark}.${metric}`), ...numbers, verdict].join(' | ')} |`
+    return `| ${[i + 1, cell(treatment), cell(baseline), cell(claimedMetric(claim)), ...numbers, verdict].join(' | ')} |`
   })
   return [
     'Claims; verdicts and intervals are adjusted by Holm over all of them.',

@@ -72,17 +72,40 @@ function claimsSentences(verdict: Evidence['verdict'], claims: readonly (ClaimEv
 
 function oneClaim(claim: ClaimEvidence | null): string {
   if (claim === null) return 'Inconclusive: the arms of the claim have no scores in common.'
-  const { overall, metric, benchmark, min_effect, p, p_adjusted } = claim
+  const { overall, min_effect, p, p_adjusted } = claim
   const word = { supported: 'Supported', refuted: 'Refuted', inconclusive: 'Inconclusive' }[overall.verdict]
-  const size = `${overall.effect === 0 ? 'a tie' : signed(overall.effect)} on ${benchmark}.${metric}`
+  const size = `${overall.effect === 0 ? 'a tie' : signed(overall.effect)} on ${claimedMetric(claim)}`
   const interval =
     overall.interval === null
       ? 'no interval'
       : `${percent(overall.confidence)} interval ${range(overall.interval)}${overall.over === 'seeds' ? '' : ' on tasks like these'}`
   const basis = `${count(overall.n_seeds, 'shared seed')}${overall.n_tasks === null ? '' : `, ${count(overall.n_tasks, 'task')}`}`
-  const claimed = min_effect === 0 ? 'any improvement was claimed' : `more than ${number(min_effect)} was claimed`
+  const claimed =
+    min_effect === 0
+      ? 'any improvement was claimed'
+      : min_effect < 0
+        ? `a drop of less than ${number(-min_effect)} was claimed`
+        : `more than ${number(min_effect)} was claimed`
   const chance = p === undefined || p_adjusted === undefined ? '' : `; p ${number(p)}, adjusted ${number(p_adjusted)}`
-  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}${chance}).${coverSentence(overall)}${openSentence(overall)}${varianceSentence(overall)}`
+  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}${chance}).${mixSentence(claim)}${coverSentence(overall)}${openSentence(overall)}${varianceSentence(overall)}`
+}
+
+/** What a claim is measured by; between two benchmarks, whose names stand with the arms, the metric alone. */
+export function claimedMetric({
+  benchmark,
+  baseline_benchmark,
+  metric,
+}: Pick<ClaimEvidence, 'benchmark' | 'baseline_benchmark' | 'metric'>): string {
+  return baseline_benchmark === undefined ? `${benchmark}.${metric}` : metric
+}
+
+/** How much of a difference between benchmarks is that the mix of classes is another. */
+export function mixSentence({ mix, unmixed }: Pick<ClaimEvidence, 'mix' | 'unmixed'>): string {
+  if (unmixed !== undefined) return ` How much of it is another mix of classes is not known: ${unmixed}.`
+  if (mix == null) return ''
+  const part = ({ effect, interval }: NonNullable<typeof mix>['within']) =>
+    `${signed(effect)}${interval === null ? '' : ` (${range(interval)})`}`
+  return ` Of this, ${part(mix.of_mix)} is that the mix of classes is another, ${part(mix.within)} change within classes.`
 }
 
 // Which chance the interval leaves out, and how it looks on these very tasks where that is another question.

@@ -3,6 +3,7 @@
 import { guardedLoss } from '../../algorithms/index.ts'
 import {
   type BaselineScore,
+  type ClaimEvidence,
   type Direction,
   type Evidence,
   type ExperimentResult,
@@ -17,8 +18,9 @@ import {
 import { evaluatePlugins } from '../../evaluate/index.ts'
 import { createRegistry } from '../../kernel/index.ts'
 import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
-import type { TaskMetric } from './arm-scores.ts'
+import { armScores, type TaskMetric } from './arm-scores.ts'
 import { withBenchmarkScores } from './benchmark-scores.ts'
+import { mixOf } from './class-mix.ts'
 import { conclusionText } from './conclusion-text.ts'
 import { isDryRun } from './dry-run.ts'
 import {
@@ -33,12 +35,13 @@ import {
 } from './recorded-events.ts'
 import { reportDetails } from './report-details.ts'
 import { type FilePlaces, placesOf, runSummaries } from './run-summaries.ts'
-import { type RecordedRun, weighEvidence } from './weigh-evidence.ts'
+import { type RecordedRun, scoredRuns, weighEvidence } from './weigh-evidence.ts'
 
-/** Weighs what the record holds of an experiment. */
+/** Weighs what the record holds of an experiment. `projectDir`: where answers lie, whose classes show a mix that is another. */
 export async function evidenceOf(
   store: OpenStore,
   experiment: ExperimentRow,
+  projectDir?: string,
 ): Promise<{ evidence: Evidence; runs: RecordedRun[] }> {
   const rows = await store.runs(experiment.id)
   const { objective, experiment: written } = experiment.plan
@@ -54,7 +57,35 @@ export async function evidenceOf(
   )
   const { claim: _claim, claims: _claims, ...unclaimed } = experiment.plan
   const plan = isDryRun(experiment) ? unclaimed : experiment.plan
-  return { evidence: withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs, metricOf), runs }
+  const evidence = withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs, metricOf)
+  return { evidence: projectDir === undefined ? evidence : await withMixes(store, evidence, plan, runs, projectDir), runs }
+}
+
+/** Claims between benchmarks say how much of the difference is that the mix of classes is another. */
+async function withMixes(
+  store: OpenStore,
+  evidence: Evidence,
+  plan: ExperimentRow['plan'],
+  runs: readonly RecordedRun[],
+  projectDir: string,
+): Promise<Evidence> {
+  const written = plan.claims ?? [plan.claim]
+  const completed = runs.filter(({ run }) => run.invalid === undefined && run.status === 'completed')
+  const mixed = async (claim: ClaimEvidence | null, i: number): Promise<ClaimEvidence | null> => {
+    const resolved = written[i]
+    const [pair] = resolved?.pairs ?? []
+    if (claim === null || pair === undefined || resolved?.baseline_benchmark === undefined) return claim
+    const { metric, direction, benchmark, baseline_benchmark } = resolved
+    const first = scoredRuns(completed, pair.baseline, baseline_benchmark, metric)
+    const second = scoredRuns(completed, pair.treatment, benchmark, metric)
+    const own = metricOf(metric)
+    const scores = [armScores(first, metric, own), armScores(second, metric, own)] as const
+    const found = await mixOf(store, { runs: [first, second], scores, metric, direction, projectDir })
+    return { ...claim, ...found }
+  }
+  const claims = evidence.claims && (await Promise.all(evidence.claims.map(mixed)))
+  const claim = claims === undefined ? await mixed(evidence.claim, 0) : (claims[0] ?? null)
+  return { ...evidence, claim, claims }
 }
 
 // Where no benchmark is declared, the last training metrics of a run are what it is judged by.
@@ -71,7 +102,7 @@ export async function resultOf(
   experiment: ExperimentRow,
   projectDir?: string,
 ): Promise<ExperimentResult> {
-  const { evidence, runs } = await evidenceOf(store, experiment)
+  const { evidence, runs } = await evidenceOf(store, experiment, projectDir)
   const places = projectDir === undefined ? undefined : await placesOf(experiment, projectDir)
   const besides = await besidesRuns(store, experiment.id, runs, places)
   return experimentResult(experiment, runs, evidence, {

@@ -14,6 +14,7 @@ import {
 import { keyedRandom } from '../../kernel/index.ts'
 import {
   type ArmScores,
+  compareBetween,
   comparePaired,
   holm,
   type Judgement,
@@ -187,12 +188,16 @@ function weighClaim(
 ): { found: ClaimEvidence; comparison: PairedComparison } | undefined {
   const own = metricOf(claim.metric)
   const pairsBy = (columns: 'tasks' | 'none') => {
-    const scoresOf = (arm: string) => {
-      const scored = scoredRuns(runs, arm, claim.benchmark, claim.metric)
+    const scoresOf = (arm: string, benchmark: string) => {
+      const scored = scoredRuns(runs, arm, benchmark, claim.metric)
       return columns === 'tasks' ? armScores(scored, claim.metric, own) : seedScores(scored, claim.metric)
     }
     return claim.pairs
-      .map((pair) => ({ pair, treatment: scoresOf(pair.treatment), baseline: scoresOf(pair.baseline) }))
+      .map((pair) => ({
+        pair,
+        treatment: scoresOf(pair.treatment, claim.benchmark),
+        baseline: scoresOf(pair.baseline, claim.baseline_benchmark ?? claim.benchmark),
+      }))
       .filter(({ treatment, baseline }) => shares(treatment, baseline))
   }
   const byTask = pairsBy('tasks')
@@ -212,7 +217,7 @@ function weighClaim(
     compared.map(({ pair, comparison }) => ({ arm: `${pair.treatment} / ${pair.baseline}`, comparison })),
   )
   const pairs = compared.map(({ pair, comparison }, i) =>
-    pairEvidence(pair, comparison, judged[i] ?? verdictOf(comparison)),
+    pairEvidence(placedNames(claim, pair), comparison, judged[i] ?? verdictOf(comparison)),
   )
   const [only] = pairs
   const joined = compared.length === 1 ? undefined : joinedPairs(compared)
@@ -222,8 +227,14 @@ function weighClaim(
     joined === undefined && only !== undefined
       ? only
       : pairEvidence(joined?.names ?? first.pair, comparison, verdictOf(comparison))
-  const { benchmark, metric, min_effect } = claim
-  return { found: { benchmark, metric, min_effect, overall, pairs }, comparison }
+  const { benchmark, baseline_benchmark, metric, min_effect } = claim
+  const found = { benchmark, metric, min_effect, overall, pairs }
+  return { found: baseline_benchmark === undefined ? found : { ...found, baseline_benchmark }, comparison }
+}
+
+function placedNames({ benchmark, baseline_benchmark }: ResolvedClaim, pair: ResolvedClaim['pairs'][number]) {
+  if (baseline_benchmark === undefined) return pair
+  return { treatment: `${pair.treatment}@${benchmark}`, baseline: `${pair.baseline}@${baseline_benchmark}` }
 }
 
 // A claim over several cells of the other axes is about their average: every cell's seeds are rows of one comparison.
@@ -251,23 +262,18 @@ type Range = ReturnType<typeof rangeOf>
 
 function compare(
   { config_hash }: RecordedPlan,
-  { direction, min_effect, confidence }: ResolvedClaim,
+  { direction, min_effect, confidence, baseline_benchmark }: ResolvedClaim,
   treatment: ArmScores,
   baseline: ArmScores,
   range: Range,
 ): PairedComparison {
-  return comparePaired({
-    treatment,
-    baseline,
-    direction,
-    minEffect: min_effect,
-    confidence,
-    range,
-    random: keyedRandom(Number.parseInt(config_hash.slice(0, 8), 16) || 0, 'sign-flip'),
-  })
+  const random = keyedRandom(Number.parseInt(config_hash.slice(0, 8), 16) || 0, 'sign-flip')
+  const options = { treatment, baseline, direction, minEffect: min_effect, confidence, range, random }
+  return baseline_benchmark === undefined ? comparePaired(options) : compareBetween(options)
 }
 
-function scoredRuns(runs: readonly RecordedRun[], arm: string, benchmark: string, metric: string): ScoredRun[] {
+/** The runs of an arm that have a score on a benchmark. */
+export function scoredRuns(runs: readonly RecordedRun[], arm: string, benchmark: string, metric: string): ScoredRun[] {
   const own = runs.filter(({ run }) => run.arm === arm)
   const last = Math.max(0, ...own.map(({ run }) => run.stage ?? 0))
   return own.flatMap(({ run, evals }) => {

@@ -14,7 +14,7 @@ import {
   usualPower,
 } from '../../stats/index.ts'
 import type { OpenStore } from '../../store/index.ts'
-import { type RecordedNoise, recordedNoise } from './recorded-noise.ts'
+import { noiseBetween, type RecordedNoise, recordedNoise } from './recorded-noise.ts'
 
 // Means of rights and wrongs, whose spread is known; other metrics could have any.
 const SHARES = /^(?:pass@\d+|pass\^\d+|pass_rate|mean_reward|avg)$/
@@ -33,8 +33,9 @@ export async function planPower(store: OpenStore, plan: Plan, signal: AbortSigna
   return await Promise.all(
     claims.map((claim) => {
       const confidence = 1 - (1 - claim.confidence) / claims.length
-      const { benchmark, metric, min_effect: minEffect } = claim
-      return powerOf(store, plan, { benchmark, metric, pairs: pairsIn(plan, claim), confidence, minEffect }, signal)
+      const { benchmark, baseline_benchmark: other, metric, min_effect: minEffect } = claim
+      const judged = { benchmark, other, metric, pairs: pairsIn(plan, claim), confidence, minEffect }
+      return powerOf(store, plan, judged, signal)
     }),
   )
 }
@@ -51,6 +52,8 @@ function pairsIn({ arms }: Plan, { pairs }: Claim): number {
 
 interface Judged {
   readonly benchmark: string
+  /** Of the baseline, where that is scored on another benchmark. */
+  readonly other?: string | undefined
   readonly metric: string
   readonly pairs: number
   readonly confidence: number
@@ -58,15 +61,22 @@ interface Judged {
 }
 
 async function powerOf(store: OpenStore, plan: Plan, judged: Judged, signal: AbortSignal): Promise<PlanPower> {
-  const { benchmark: name, metric, pairs, confidence, minEffect } = judged
-  const benchmark = plan.experiment.metadata.benchmark.find((each) => each.name === name)
-  const recorded = benchmark === undefined ? undefined : await recordedNoise(store, benchmark, metric)
-  const counted = benchmark === undefined ? undefined : await tasksOf(benchmark, signal)
+  const { benchmark: name, other: otherName, metric, pairs, confidence, minEffect } = judged
+  const named = (wanted: string | undefined) => plan.experiment.metadata.benchmark.find((each) => each.name === wanted)
+  const [benchmark, other] = [named(name), named(otherName)]
+  const recorded =
+    benchmark === undefined
+      ? undefined
+      : other === undefined
+        ? await recordedNoise(store, benchmark, metric)
+        : await noiseBetween(store, [benchmark, other], metric)
+  const counted = benchmark === undefined ? undefined : await tasksOfBoth(other === undefined ? [benchmark] : [benchmark, other], signal)
   const noise = recorded ?? (benchmark === undefined ? undefined : assumedNoise(benchmark, metric, counted))
   // Scores that are whole are judged over seeds alone.
   const tasks = noise?.isWhole === true ? null : (counted ?? recorded?.tasks ?? null)
   const known = {
     benchmark: name,
+    baseline_benchmark: otherName,
     metric,
     pairs,
     tasks,
@@ -78,8 +88,8 @@ async function powerOf(store: OpenStore, plan: Plan, judged: Judged, signal: Abo
     largest: SHARES.test(metric) ? 1 : null,
   }
   if (noise === undefined) return { ...known, detects: null, detects_with_any_seeds: null, needed: null }
-  const gap = minEffect
-  const effect = 2 * minEffect
+  const gap = Math.abs(minEffect)
+  const effect = minEffect < 0 ? 0 : 2 * minEffect
   if (tasks === null) {
     const sd = Math.sqrt(noise.variances.seed)
     const beyond = pairs === 0 ? null : smallestDetectableEffect({ pairs, sd, confidence })
@@ -98,6 +108,14 @@ async function powerOf(store: OpenStore, plan: Plan, judged: Judged, signal: Abo
         ? { effect, pairs: crossedPairsNeeded({ ...crossed, gap }), tasks: crossedTasksNeeded({ ...crossed, gap }) }
         : null,
   }
+}
+
+/** Of two benchmarks, as many tasks of each as would leave the difference as uncertain: their harmonic mean. */
+async function tasksOfBoth(benchmarks: readonly Benchmark[], signal: AbortSignal): Promise<number | undefined> {
+  const counts = await Promise.all(benchmarks.map((each) => tasksOf(each, signal)))
+  const known = counts.flatMap((each) => each ?? [])
+  if (known.length < counts.length) return undefined
+  return Math.max(1, Math.round(known.length / known.reduce((sum, each) => sum + 1 / each, 0)))
 }
 
 async function tasksOf({ path, limit }: Benchmark, signal: AbortSignal): Promise<number | undefined> {

@@ -45,6 +45,54 @@ export async function recordedNoise(
   return { variances, experiments: found.length, tasks: tables[0]?.values_S_T[0]?.length ?? 1, isWhole }
 }
 
+/** How much the scores of one arm on two benchmarks differ by chance: tasks are other ones, so each side adds all of its variance. */
+export async function noiseBetween(
+  store: OpenStore,
+  [first, second]: readonly [Benchmark, Benchmark],
+  metric: string,
+): Promise<RecordedNoise | undefined> {
+  const own = metricOf(metric)
+  const sums = { seed: 0, task: 0, residual: 0, n: 0 }
+  const counts: number[] = []
+  let experiments = 0
+  const rows = (await store.experiments({ limit: MOST_EXPERIMENTS }))
+    .filter((row) => row.verdict !== undefined && !isDryRun(row) && [first, second].every((each) => hasBenchmark(row, each)))
+    .slice(0, MOST_READ)
+  for (const row of rows) {
+    const sides = [await scoredArms(store, row, first.name, metric), await scoredArms(store, row, second.name, metric)]
+    const before = sums.n
+    for (const runs of sides[0] ?? []) {
+      const others = sides[1]?.find(([each]) => each?.run.arm === runs[0]?.run.arm)
+      if (others === undefined) continue
+      const tables = [armScores(runs, metric, own), armScores(others, metric, own)]
+      if (tables.some(({ tasks }) => tasks === undefined)) continue
+      const [a, b] = tables.map(({ cells_S_T }) => cells_S_T.map((cells) => cells.map(middle)))
+      if (a === undefined || b === undefined || a.length !== b.length) continue
+      const found = [a, b].map((table) => crossedAnova(table).variance)
+      const total = (of: 'task' | 'residual') => found.reduce((sum, each) => sum + (each[of] ?? 0), 0)
+      const mean = (row: readonly number[] = []) => row.reduce((sum, each) => sum + each, 0) / Math.max(1, row.length)
+      // What seeds of both sides add is theirs in common, less what single answers make of it.
+      const ofSeeds = crossedAnova(a.map((cells, s) => [mean(b[s]) - mean(cells)])).variance.seed ?? 0
+      const ofCells = found.reduce((sum, { residual }, i) => sum + (residual ?? 0) / ([a, b][i]?.[0]?.length ?? 1), 0)
+      sums.seed += Math.max(0, ofSeeds - ofCells)
+      sums.task += total('task')
+      sums.residual += total('residual')
+      sums.n++
+      counts.push(2 / ([a, b].reduce((sum, table) => sum + 1 / (table[0]?.length ?? 1), 0)))
+    }
+    if (sums.n > before) experiments++
+  }
+  const of = (sum: number) => sum / Math.max(1, sums.n)
+  const variances = { seed: of(sums.seed), task: of(sums.task), residual: of(sums.residual) }
+  if (variances.seed + variances.task + variances.residual === 0) return undefined
+  return { variances, experiments, tasks: Math.max(1, Math.round(counts[0] ?? 1)), isWhole: false }
+}
+
+function hasBenchmark({ plan }: ExperimentRow, { name, path, split }: Benchmark): boolean {
+  const own = plan.experiment.metadata.benchmark.find((each) => each.name === name)
+  return own?.path === path && own?.split === split
+}
+
 function isJudgedBy({ objective, plan }: ExperimentRow, { name, path, split }: Benchmark, metric: string): boolean {
   const judged = [objective, plan.claim, ...(plan.claims ?? [])]
   if (!judged.some((each) => each?.benchmark === name && each.metric === metric)) return false

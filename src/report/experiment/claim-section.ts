@@ -1,6 +1,7 @@
 // Claims in numbers: where each effect and its interval lie between nothing and what was claimed.
 import type { ClaimEvidence, PairEvidence, Verdict } from '../../contracts/index.ts'
 import { numberText, rangeText, signedText } from '../../kernel/index.ts'
+import { claimedMetric, mixSentence } from '../../record/index.ts'
 import { dataTable, html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { coordinate, linearScale, type Scale } from '../html/plot.ts'
@@ -36,12 +37,12 @@ export function claimSection({ evidence, styles }: Judged): Section | undefined 
   const intro =
     several !== undefined
       ? `Verdicts and intervals are adjusted by Holm over all ${claims?.length} claims; p is one-sided, of “no better than what was claimed”.`
-      : `On ${claim?.benchmark}.${claim?.metric}, an effect above ${numberText(claim?.min_effect ?? 0)} counts.`
+      : claim === null ? '' : `On ${claimedMetric(claim)}, ${countsText(claim.min_effect)} counts.`
   const x = effectScale(shown)
   const table = dataTable(shown, [
     ...(several === undefined
       ? []
-      : [{ title: 'metric', cell: ({ claim: { benchmark, metric } }: Compared) => `${benchmark}.${metric}` }]),
+      : [{ title: 'metric', cell: ({ claim }: Compared) => claimedMetric(claim) }]),
     {
       title: 'treatment against baseline',
       kind: 'words',
@@ -63,14 +64,22 @@ export function claimSection({ evidence, styles }: Judged): Section | undefined 
         ]),
     { title: 'verdict', cell: ({ pair }) => verdictMark(pair.verdict) },
   ])
+  const mixes = (several ?? (claim === null ? [] : [claim])).flatMap((each) => {
+    const text = mixSentence(each).trim()
+    return text === '' ? [] : [html`<p>${each.overall.treatment} against ${each.overall.baseline}: ${signedText(each.overall.effect)}. ${text}</p>`]
+  })
   const note =
     lost > 0 ? html`<p class="muted">${lost} of the claims have arms without scores in common.</p>` : undefined
   return {
     id: 'claim',
     title: several === undefined ? 'Claim' : 'Claims',
     short: several === undefined ? 'Claim' : 'Claims',
-    body: html`<p class="muted">${intro} The bar is the interval, the solid line no effect, the dotted one what was claimed.</p>${table}${note}`,
+    body: html`<p class="muted">${intro} The bar is the interval, the solid line no effect, the dotted one what was claimed.</p>${table}${mixes}${note}`,
   }
+}
+
+function countsText(minEffect: number): string {
+  return minEffect < 0 ? `a drop of less than ${numberText(-minEffect)}` : `an effect above ${numberText(minEffect)}`
 }
 
 /** Smaller than this is not told apart. */

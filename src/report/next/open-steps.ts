@@ -4,6 +4,7 @@ import * as z from 'zod'
 import type { ClaimEvidence, Evidence, ExperimentRow } from '../../contracts/index.ts'
 import { hashOf, shellWord } from '../../kernel/index.ts'
 import { normalQuantile, usualPower } from '../../stats/index.ts'
+import { claimedMetric } from '../../record/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { readSession } from '../input/read-session.ts'
 import { type NextStep, signed } from './next-step.ts'
@@ -161,7 +162,13 @@ function decideSteps(open: OpenExperiment, { claim: first, claims }: Evidence): 
   })
 }
 
-function moreSeeds(open: OpenExperiment, { overall }: ClaimEvidence, more: number): NextStep[] {
+function questionText({ overall: { treatment, baseline }, min_effect }: ClaimEvidence): string {
+  if (min_effect < 0) return `whether ${treatment} loses less than ${-min_effect} against ${baseline}`
+  return `whether ${treatment} beats ${baseline}`
+}
+
+function moreSeeds(open: OpenExperiment, claim: ClaimEvidence, more: number): NextStep[] {
+  const { overall } = claim
   if (more <= 0) return []
   const seeds = Math.max(0, ...open.arms.map((arm) => arm.seeds.length))
   // One with more seeds was run already: what is still open is its business.
@@ -170,7 +177,7 @@ function moreSeeds(open: OpenExperiment, { overall }: ClaimEvidence, more: numbe
     {
       ...place(open, open.arms.length * (seeds + more)),
       kind: 'decide',
-      title: `decide whether ${overall.treatment} beats ${overall.baseline}: ${more} more seeds`,
+      title: `decide ${questionText(claim)}: ${more} more seeds`,
       why: `inconclusive after ${overall.n_seeds} seeds (${signed(overall.effect)}); so many more decide it in four of five cases, if the effect is as large as it looks`,
       command: commandOf(open, { n_repeats: seeds + more }),
       chance: usualPower,
@@ -182,18 +189,20 @@ function moreSeeds(open: OpenExperiment, { overall }: ClaimEvidence, more: numbe
 const mostTasks = 100
 
 // No command: tasks are a person's to write.
-function moreTasks(open: OpenExperiment, { benchmark, metric, min_effect, overall }: ClaimEvidence): NextStep {
+function moreTasks(open: OpenExperiment, claim: ClaimEvidence): NextStep {
+  const { benchmark, baseline_benchmark: other, min_effect, overall } = claim
   const { n_tasks, effect, interval, confidence } = overall
   const needed =
     n_tasks === null || interval === null ? undefined : n_tasks * tasksFactor(interval, effect - min_effect, confidence)
   const isKnown = needed !== undefined && n_tasks !== null && needed <= mostTasks * n_tasks
   const known = n_tasks === null ? '' : ` on ${n_tasks} tasks`
   const claimed = min_effect === 0 ? '' : `, where more than ${signed(min_effect)} was claimed`
+  const where = other === undefined ? benchmark : `${other} and in ${benchmark}`
   return {
     ...place(open, open.planned),
     kind: 'decide',
-    title: `decide whether ${overall.treatment} beats ${overall.baseline}: ${isKnown ? `about ${Number(needed.toPrecision(2))} tasks` : 'more tasks'} in ${benchmark}`,
-    why: `inconclusive${known} (${signed(effect)} on ${benchmark}.${metric}${claimed}), and more seeds would not decide it${isKnown ? '; so many tasks do in four of five cases, if the effect is as large as it looks' : ''}`,
+    title: `decide ${questionText(claim)}: ${isKnown ? `about ${Number(needed.toPrecision(2))} tasks` : 'more tasks'} in ${where}`,
+    why: `inconclusive${known} (${signed(effect)} on ${claimedMetric(claim)}${claimed}), and more seeds would not decide it${isKnown ? '; so many tasks do in four of five cases, if the effect is as large as it looks' : ''}`,
     chance: isKnown ? usualPower : 0.2,
   }
 }

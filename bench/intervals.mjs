@@ -19,7 +19,7 @@ const least = 0.87
 const most = 0.95
 const mostFalse = 0.05
 
-/** @typedef {{ arm: number, effect: number, claimed: number, nulls: number, n: number, without: number }} Found */
+/** @typedef {{ arm: number, effect: number, claimed: number, nulls: number, n: number, marked: number }} Found */
 
 /** @param {string} checkout */
 async function open(checkout) {
@@ -56,6 +56,7 @@ const rows = [
     'arm',
     'effect',
     'false claims',
+    'not calibrated',
     ...checkouts.slice(1).flatMap(() => ['arm before', 'effect before', 'false claims before']),
   ],
 ]
@@ -64,11 +65,16 @@ for (const world of worlds.filter(({ name }) => only === undefined || name === o
   for (const tasks of [20, 60, 150, 400]) {
     for (const seeds of [1, 2, 3, 5]) {
       /** @type {Found[]} */
-      const found = checkouts.map(() => ({ arm: 0, effect: 0, claimed: 0, nulls: 0, n: 0, without: 0 }))
+      const found = checkouts.map(() => ({ arm: 0, effect: 0, claimed: 0, nulls: 0, n: 0, marked: 0 }))
       for (let i = 0; i < experiments; i++) {
         const drawn = world.draw({ tasks, seeds, experiment: i })
         for (const [k, each] of found.entries()) {
           const evidence = weigh[k]?.({ plan: drawn.plan, runs: drawn.runs, metricOf: () => undefined })
+          // Those that the product marks as not calibrated are counted apart.
+          if (k === 0 && evidence?.claim?.overall.too_few !== undefined) {
+            each.marked++
+            continue
+          }
           each.n++
           each.arm += Number(holds(evidence?.arms.find(({ name }) => name === 'old')?.score?.ci, drawn.truth.old))
           each.effect += Number(holds(evidence?.claim?.overall.interval, drawn.truth.new - drawn.truth.old))
@@ -81,10 +87,11 @@ for (const world of worlds.filter(({ name }) => only === undefined || name === o
         world.name,
         String(tasks),
         String(seeds),
-        ...found.flatMap(({ arm, effect, claimed, nulls, n }) => [
+        ...found.flatMap(({ arm, effect, claimed, nulls, n, marked }, k) => [
           percent(arm / n),
           percent(effect / n),
           seeds === 1 ? 'none' : percent(claimed / nulls),
+          ...(k > 0 ? [] : [percent(marked / (n + marked))]),
         ]),
       ])
       const [own] = found

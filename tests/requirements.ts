@@ -1066,4 +1066,6 @@ export const requirements = {
     'sides of a claim may name benchmarks, ARM@BENCHMARK, and `max_drop` what may be lost; what makes no sense is a located error',
   'USE-532':
     'a claim between benchmarks is in the plan with its power, and its verdict, Holm-adjusted, with the part that is class mix, in text, JSON, experiment.md, report and show',
+  'USE-533':
+    'an interval of a score over classes says that it is not calibrated where a class has fewer than three tasks: text, JSON, experiment.md and report',
 } as const

@@ -271,9 +271,20 @@ function evaluation({ metric, kind, range }, rewards_T, taskScores) {
     scorerHash: 'h',
     rewards,
     byTask: isClasses ? valuesByTask(names, rewards_T, taskScores) : undefined,
+    thin: isClasses ? thinOf(rewards_T) : undefined,
     ranges: range === undefined ? undefined : { [metric]: range },
   }
 }
+
+/** The rarest class where it has too few tasks, as the product says it of declared labels. @param {readonly number[]} codes */
+function thinOf(codes) {
+  const sizes = classes.map((_, own) => codes.filter((code) => Math.floor(code / answers) === own).length)
+  const tasks = Math.min(...sizes)
+  return tasks < fewestTasks ? { macro_f1: { label: String(sizes.indexOf(tasks)), tasks } } : undefined
+}
+
+/** As in src/contracts. */
+const fewestTasks = 3
 
 /** @param {WorldSpec} spec @param {number} seeds */
 function planOf({ metric }, seeds) {

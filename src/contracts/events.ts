@@ -6,7 +6,7 @@ import { Leak, Split } from './metadata.ts'
 import { Count, Text } from './name.ts'
 import { PlannedArm, PlannedRun } from './plan.ts'
 import { LogLevel } from './plugin.ts'
-import { Bounds, Budget, MetricRanges, Metrics, MetricTables, TaskScores } from './quantity.ts'
+import { Bounds, Budget, MetricRanges, Metrics, MetricTables, TaskScores, ThinClasses } from './quantity.ts'
 import { CandidateFailure } from './research-attempt.ts'
 import { ResearchEntry } from './research-journal.ts'
 import { Seed } from './run-config.ts'
@@ -209,6 +209,7 @@ export const RunEvent = z.discriminatedUnion('type', [
       .describe('By task, then sample; null where infrastructure failed.'),
     by_task: TaskScores.optional().describe('What each task adds to metrics that rewards alone do not give.'),
     ranges: MetricRanges.optional().describe('What metrics can be, where their plugins say so.'),
+    thin: ThinClasses.optional().describe('Metrics whose intervals are not calibrated, and the class that is too rare.'),
     tables: MetricTables.optional().describe('Of the metrics that give one.'),
     predictions: z.string().optional().describe('Blob of the answers that were scored.'),
     error: ErrorRecord.optional().describe('Present where it gave no score.'),

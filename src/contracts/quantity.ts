@@ -76,6 +76,17 @@ export type MetricRange = z.infer<typeof MetricRange>
 export const MetricRanges = z.record(z.string(), MetricRange)
 export type MetricRanges = z.infer<typeof MetricRanges>
 
+/** With fewer tasks of a class, intervals of what is averaged over classes do not hold the truth as often as they say. */
+export const fewestTasks = 3
+
+/** A class of which there are too few tasks. */
+export const ThinClass = z.strictObject({ label: z.string(), tasks: z.int().min(0) })
+export type ThinClass = z.infer<typeof ThinClass>
+
+/** By metric, the rarest class where it has fewer than `fewestTasks` tasks. */
+export const ThinClasses = z.record(z.string(), ThinClass)
+export type ThinClasses = z.infer<typeof ThinClasses>
+
 /** A table that a metric gives beside its numbers: rows and columns by name; null where there is nothing to say. */
 export const MetricTable = z.strictObject({
   row_title: z.string().optional().describe('What the rows are: expected.'),

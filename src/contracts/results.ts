@@ -4,7 +4,7 @@ import { ErrorRecord } from './error.ts'
 import { Artifact, BaselineScore, JudgeAgreement, Origin, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
 import { Direction, Leak, Split } from './metadata.ts'
 import { Count } from './name.ts'
-import { Bounds, Metrics, MetricTable } from './quantity.ts'
+import { Bounds, Metrics, MetricTable, ThinClass } from './quantity.ts'
 import { Seed } from './run-config.ts'
 
 // What a run was trained on, to look at: rows before and after the transforms, and the first batch as tokens with the weight that each
@@ -60,6 +60,7 @@ export const Score = z.strictObject({
   mean: z.number(),
   ci: z.tuple([z.number(), z.number()]).nullable().describe('Null when one value says nothing about spread.'),
   over: IntervalOver.optional(),
+  too_few: ThinClass.optional().describe('The interval is not calibrated: of this class there are too few tasks.'),
   n: z.int().min(1),
 })
 export type Score = z.infer<typeof Score>
@@ -127,6 +128,7 @@ export const PairEvidence = z.strictObject({
   effect: z.number().describe('Mean improvement; positive is better whatever the direction.'),
   interval: IntervalPair.nullable().describe('On tasks like these, seeds and tasks both by chance: it decides.'),
   over: IntervalOver.optional(),
+  too_few: ThinClass.optional().describe('The interval is not calibrated: of this class there are too few tasks.'),
   seed_interval: IntervalPair.nullable()
     .optional()
     .describe('On these very tasks, seeds alone by chance: the detail. Null with one seed.'),

@@ -4,7 +4,7 @@
 import type { ErrorRecord } from './error.ts'
 import type { Artifact, ExperimentEvent, RunEvent, RunStatus, Verdict } from './events.ts'
 import type { Candidate, Job, RecordedPlan, ResolvedObjective } from './plan.ts'
-import type { Bounds, MetricRanges, Metrics, MetricTables, TaskScores } from './quantity.ts'
+import type { Bounds, MetricRanges, Metrics, MetricTables, TaskScores, ThinClasses } from './quantity.ts'
 import type { Ack, DurableJobs, Item, JobOptions, Lease, Leases } from './record.ts'
 import type { CandidateFailure } from './research-attempt.ts'
 import type { RunConfig } from './run-config.ts'
@@ -214,6 +214,8 @@ export interface EvalRow {
   byTask?: TaskScores | undefined
   /** What metrics can be, where their plugins say so. */
   ranges?: MetricRanges | undefined
+  /** Metrics whose intervals are not calibrated, and the class that is too rare. */
+  thin?: ThinClasses | undefined
   /** Of the metrics that give one. */
   tables?: MetricTables | undefined
   /** Blob of the answers that were scored. */

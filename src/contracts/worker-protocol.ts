@@ -13,7 +13,7 @@ import { AnswerFailure, GuardTrip, JudgeReport, StepFailures } from './events.ts
 import { ChatTemplate, Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { AddressVariable, LogLevel, PluginSpec } from './plugin.ts'
-import { Bounds, MetricRanges, Metrics, MetricTables, TaskScores } from './quantity.ts'
+import { Bounds, MetricRanges, Metrics, MetricTables, TaskScores, ThinClasses } from './quantity.ts'
 import { ExperimentResult } from './results.ts'
 import { RunConfig } from './run-config.ts'
 import { CheckpointKind } from './training-service.ts'
@@ -165,6 +165,7 @@ export const Scored = z.strictObject({
   rewards: z.record(z.string(), z.array(z.number().nullable())),
   by_task: TaskScores.optional().describe('What each task adds to metrics that rewards alone do not give.'),
   ranges: MetricRanges.optional().describe('What metrics can be, where their plugins say so.'),
+  thin: ThinClasses.optional().describe('Metrics whose intervals are not calibrated, and the class that is too rare.'),
   tables: MetricTables.optional().describe('Of the metrics that give one.'),
   n_tasks: Count,
   n_infra_failed: Count.describe('Answers without a reward.'),

@@ -153,9 +153,9 @@ async function saveEval(query: Queryable, event: Of<'eval.finished'>): Promise<v
 }
 
 // What belongs to single tasks stands in one column: rewards alone as ever, and around them what else is known.
-function taskOutcomes({ rewards, by_task, ranges, tables }: Of<'eval.finished'>): unknown {
-  const isPlain = by_task === undefined && ranges === undefined && tables === undefined
-  return isPlain ? rewards : { rewards, by_task, ranges, tables }
+function taskOutcomes({ rewards, by_task, ranges, thin, tables }: Of<'eval.finished'>): unknown {
+  const isPlain = by_task === undefined && ranges === undefined && thin === undefined && tables === undefined
+  return isPlain ? rewards : { rewards, by_task, ranges, thin, tables }
 }
 
 function jsonOf(value: unknown): string | null {

@@ -23,6 +23,7 @@ import {
   RunStatus,
   Split,
   TaskScores,
+  ThinClasses,
   type TrainingRunRow,
 } from '../contracts/index.ts'
 import { EvsysError } from '../kernel/index.ts'
@@ -103,11 +104,18 @@ const Rewards = z.record(z.string(), z.array(z.number().nullable()))
 
 // No task hides in the second form: what rewards say of a task is a list.
 const TaskOutcomes = z.union([
-  Rewards.transform((rewards) => ({ rewards, by_task: undefined, ranges: undefined, tables: undefined })),
+  Rewards.transform((rewards) => ({
+    rewards,
+    by_task: undefined,
+    ranges: undefined,
+    thin: undefined,
+    tables: undefined,
+  })),
   z.strictObject({
     rewards: Rewards.optional(),
     by_task: TaskScores.optional(),
     ranges: MetricRanges.optional(),
+    thin: ThinClasses.optional(),
     tables: MetricTables.optional(),
   }),
 ])
@@ -128,6 +136,7 @@ function evalRow(row: EvalTable): EvalRow {
       rewards: outcomes?.rewards ?? null,
       byTask: outcomes?.by_task ?? null,
       ranges: outcomes?.ranges ?? null,
+      thin: outcomes?.thin ?? null,
       tables: outcomes?.tables ?? null,
       predictions: row.predictions,
       error: row.error === null ? null : parseStored(ErrorRecord, row.error, of('error')),

@@ -75,7 +75,7 @@ describe('a claim between benchmarks', () => {
     expect(JSON.parse((await runMain(['show', 'colours', '--json'], { cwd })).stdout).claims).toEqual(result.claims)
     const page = readFileSync(join(result.files, 'experiment.md'), 'utf8')
     expect(page).toContain(`| 1 | ${arm}@april | ${arm}@val | pass@1 | -0.5 |`)
-    expect((await runMain(['export', 'colours', '--html', 'report.html'], { cwd })).code).toBe(0)
+    expect((await runMain(['export', result.experiment_id, '--html', '-o', 'report.html'], { cwd })).code).toBe(0)
     const report = readFileSync(join(cwd, 'report.html'), 'utf8')
     expect(report).toContain('0p3@april')
     expect(report).toContain('is that the mix of classes is another')

@@ -97,7 +97,8 @@ function scoreCells(score: Score | null | undefined): [string, string] {
 }
 
 // An interval is over seeds and tasks unless it says which of them it lacks.
-function partOf({ over, n }: Score): string {
+function partOf({ over, n, too_few }: Score): string {
+  if (too_few !== undefined) return ` (rough: ${countText(too_few.tasks, 'task')} of ${too_few.label})`
   if (over === 'seeds') return ' (seeds alone)'
   return over === 'tasks' && n === 1 ? ' (tasks alone)' : ''
 }
@@ -171,10 +172,11 @@ export function claimLines({ claim, claims }: Evidence): string[] {
 }
 
 function linesOf(pairs: readonly PairEvidence[]): string[] {
-  return pairs.map(({ treatment, baseline, effect, interval, over, seed_interval = null, confidence, verdict }) => {
+  return pairs.map((pair) => {
+    const { treatment, baseline, effect, interval, over, seed_interval = null, confidence, verdict, too_few } = pair
     const percent = `${numberText(confidence * 100)} %`
     const of = { both: ' on tasks like these', tasks: ' over tasks', seeds: ' over seeds' }[over ?? 'seeds']
-    const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}${of}`
+    const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}${of}${too_few === undefined ? '' : `, not calibrated: ${countText(too_few.tasks, 'task')} of class ${too_few.label}`}`
     const detail = over !== 'both' || seed_interval === null ? '' : `; on these very tasks ${rangeText(seed_interval)}`
     const size = effect === 0 ? 'a tie' : `${effect > 0 ? '+' : ''}${numberText(effect)}`
     return `${treatment} against ${baseline}: ${size} (${range}${detail}), ${verdict}`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Metric, MetricTask } from '../../contracts/index.ts'
-import { accuracy, confusion, macroF1, perClass } from './class-metrics.ts'
+import { accuracy, classSizes, confusion, macroF1, perClass } from './class-metrics.ts'
 
 // Expected and answered labels; undefined: infrastructure failed. Several answers: several samples.
 const tasksOf = (...pairs: [string, ...(string | undefined)[]][]): MetricTask[] =>
@@ -71,5 +71,20 @@ describe('metrics of classes', () => {
     expect(compute(macroF1, tasksOf(['a', 'a']), { labels: ['b', 'a'] })).toBe(1)
     expect(() => compute(accuracy, plain, { labels: ['a'] })).toThrow('which labels do not list')
     expect(() => compute(accuracy, plain, { field: 'topic' })).toThrow('metadata has none at topic')
+  })
+})
+
+describe('how many tasks a class has', () => {
+  it('is known of metrics that are averaged over classes, and of declared labels also where there is none (USE-533)', () => {
+    expect(classSizes(accuracy, {})).toBeUndefined()
+    expect(classSizes(macroF1, {})?.(plain)).toEqual([
+      { label: 'a', tasks: 2 },
+      { label: 'b', tasks: 2 },
+      { label: 'c', tasks: 1 },
+    ])
+    expect(classSizes(perClass, { labels: ['A', 'B', 'C', 'D'], field: 'label' })?.(plain)).toContainEqual({
+      label: 'D',
+      tasks: 0,
+    })
   })
 })

@@ -12,6 +12,7 @@ import {
   type MetricTables,
   type MetricTask,
   type TaskAnswers,
+  type ThinClass,
   type Usage,
 } from '../../contracts/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, messageOf, type PluginServices } from '../../kernel/index.ts'
@@ -26,6 +27,8 @@ export interface ReadyMetric {
   readonly fromRewards?: boolean | undefined
   /** It reads the labels of tasks: those are checked before anything is answered. */
   readonly readsLabels?: boolean | undefined
+  /** The classes that it is averaged over, with their tasks. */
+  readonly classes?: ((tasks: readonly MetricTask[]) => readonly ThinClass[]) | undefined
   /** Which of the numbers of its plugin it is; absent: the one that goes by its name. */
   readonly key?: string | undefined
   compute(

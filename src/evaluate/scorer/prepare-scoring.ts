@@ -8,7 +8,7 @@ import {
   type PluginSpec,
 } from '../../contracts/index.ts'
 import { type EquippedPlugin, EvsysError, equipPlugin, hashOf } from '../../kernel/index.ts'
-import { labelMetrics } from '../metrics/class-metrics.ts'
+import { classSizes, labelMetrics } from '../metrics/class-metrics.ts'
 import { passThreshold, rewardMetrics } from '../metrics/reward-metrics.ts'
 import { needSandbox } from '../verifiers/code.ts'
 import { computeResult, type ReadyMetric } from './bounded-metrics.ts'
@@ -106,6 +106,7 @@ function readyMetric({ name, plugin, context: { params } }: NamedMetric): ReadyM
     direction: plugin.direction,
     range: plugin.range,
     readsLabels: labelMetrics.has(plugin),
+    classes: classSizes(plugin, params),
     // Whoever reads the record finds a metric of rewards by its name.
     fromRewards: rewardMetrics.has(plugin) && new RegExp(`^${escaped(plugin.kind)}$`).test(name),
     compute: (rewards, usage, answers, tasks) => plugin.compute(rewards, { params, usage, answers, tasks }),

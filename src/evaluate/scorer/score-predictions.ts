@@ -1,15 +1,18 @@
 // From answers to a score: a verifier for each answer, metrics over all tasks. It knows no process: the scorer child runs it,
 // and so may a test. Every task and sample counts, also those that have no answer.
 import { setImmediate } from 'node:timers/promises'
-import type {
-  AnswerFailure,
-  Bounds,
-  HarborTask,
-  MetricRanges,
-  Metrics,
-  Prediction,
-  Scored,
-  Usage,
+import {
+  type AnswerFailure,
+  type Bounds,
+  fewestTasks,
+  type HarborTask,
+  type MetricRanges,
+  type Metrics,
+  type MetricTask,
+  type Prediction,
+  type Scored,
+  type ThinClasses,
+  type Usage,
 } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, mapConcurrent } from '../../kernel/index.ts'
 import {
@@ -117,6 +120,7 @@ function assemble(
   const names = plan.tasks.map(({ task_id }) => task_id)
   const by_task = isBlank ? {} : taskScores(parts.metrics, names, rewards, samples)
   const ranges = rangesOf(parts.metrics)
+  const thin = thinClasses(parts.metrics, samples.tasks ?? [])
   return {
     metrics,
     bounds: Object.keys(bounds).length === 0 ? undefined : bounds,
@@ -124,6 +128,7 @@ function assemble(
     rewards: Object.fromEntries(names.map((name, i) => [name, rewards[i] ?? []])),
     by_task: Object.keys(by_task).length === 0 ? undefined : by_task,
     ranges: Object.keys(ranges).length === 0 ? undefined : ranges,
+    thin: Object.keys(thin).length === 0 ? undefined : thin,
     tables: Object.keys(parts.tables).length === 0 ? undefined : parts.tables,
     n_tasks: plan.tasks.length,
     n_infra_failed,
@@ -142,6 +147,17 @@ const mostFailures = 5
 function rangesOf(metrics: readonly ReadyMetric[]): MetricRanges {
   return Object.fromEntries(
     metrics.flatMap(({ name, range }) => (range === undefined ? [] : [[name, [range[0], range[1]]]])),
+  )
+}
+
+/** Metrics of classes of which one has too few tasks. */
+function thinClasses(metrics: readonly ReadyMetric[], tasks: readonly MetricTask[]): ThinClasses {
+  return Object.fromEntries(
+    metrics.flatMap(({ name, key, classes }) => {
+      const own = (classes?.(tasks) ?? []).filter(({ label }) => key === undefined || key.endsWith(`:${label}`))
+      const rarest = own.toSorted((a, b) => a.tasks - b.tasks)[0]
+      return rarest === undefined || rarest.tasks >= fewestTasks ? [] : [[name, rarest]]
+    }),
   )
 }
 

@@ -1,6 +1,6 @@
 // The pages of an experiment that people read without evsys: `experiment.md`, and the wrong answers with their texts.
-import type { BaselineScore, Evidence, Forgetting, Mistake, ResultCurve, ResultTable } from '../../contracts/index.ts'
-import { aboutOf, armTags, claimedMetric, isReused, number, type RecordedRun, type reportDetails } from '../../record/index.ts'
+import type { BaselineScore, Evidence, Forgetting, Mistake, ResultCurve, ResultTable, Score } from '../../contracts/index.ts'
+import { aboutOf, armTags, claimedMetric, isReused, number, type RecordedRun, type reportDetails, roughText } from '../../record/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 
 interface ExperimentPageOptions {
@@ -31,7 +31,7 @@ export function experimentPage({
     // Without a benchmark there is nothing that seeds could be scored by.
     const nSeeds =
       evidence.objective === null ? (plan.arms.find((each) => each.name === arm)?.seeds.length ?? 0) : score?.n
-    return `| ${cell(arm)} | ${status} | ${mean} | ${range(score?.ci)} | ${nSeeds ?? 0} | ${n_failed} |`
+    return `| ${cell(arm)} | ${status} | ${mean} | ${range(score?.ci)}${rough(score?.too_few)} | ${nSeeds ?? 0} | ${n_failed} |`
   })
   const reused = runs.filter(({ run }) => isReused(run)).length
   return [
@@ -69,7 +69,7 @@ function claimLines({ claims }: Evidence): string[] {
     const { overall, p, p_adjusted } = claim
     const { treatment, baseline, effect, interval, verdict } = overall
     const chance = [p, p_adjusted].map((each) => (each === undefined ? '' : number(each)))
-    const numbers = [number(effect), range(interval), ...chance]
+    const numbers = [number(effect), `${range(interval)}${rough(overall.too_few)}`, ...chance]
     return `| ${[i + 1, cell(treatment), cell(baseline), cell(claimedMetric(claim)), ...numbers, verdict].join(' | ')} |`
   })
   return [
@@ -164,7 +164,7 @@ function scoreLines(arms: Evidence['arms']): string[] {
   const rows = arms.map(({ name: arm, scores = [] }) => {
     const cells = [...columns.keys()].map((name) => {
       const found = scores.find((each) => `${each.benchmark}.${each.metric}` === name)?.score
-      return found === undefined ? '' : `${number(found.mean)}${found.ci === null ? '' : ` (${range(found.ci)})`}`
+      return found === undefined ? '' : `${number(found.mean)}${found.ci === null ? '' : ` (${range(found.ci)}${rough(found.too_few)})`}`
     })
     return `| ${[cell(arm), ...cells].join(' | ')} |`
   })
@@ -216,6 +216,10 @@ function forgettingTable({ benchmarks, stages, mix, lost }: Forgetting): string[
 
 function range(interval: readonly [number, number] | null | undefined): string {
   return interval == null ? '' : `${number(interval[0])} to ${number(interval[1])}`
+}
+
+function rough(tooFew: Score['too_few']): string {
+  return tooFew === undefined ? '' : `, not calibrated: ${roughText(tooFew)}`
 }
 
 function cell(text: string): string {

@@ -1,5 +1,5 @@
 // Scores of an arm: one row per seed, one column per task, so that seeds and tasks are both by chance; and the interval that they give.
-import type { Metric, MetricRange, Score } from '../../contracts/index.ts'
+import type { Metric, MetricRange, Score, ThinClass } from '../../contracts/index.ts'
 import { type ArmScores, type Cell, moments, scoreInterval } from '../../stats/index.ts'
 import type { EvalRow, RunRow } from '../../store/index.ts'
 
@@ -92,8 +92,17 @@ export function armScore(scored: readonly ScoredRun[], metric: string, own: Task
     mean: moments(values).mean,
     ci: found === null ? null : [found.lower, found.upper],
     over: found?.over,
+    too_few: tooFew(
+      scored.map(({ selected }) => selected),
+      metric,
+    ),
     n: values.length,
   }
+}
+
+/** The class of which there are too few tasks for intervals of the metric. */
+export function tooFew(evals: readonly EvalRow[], metric: string): ThinClass | undefined {
+  return evals.flatMap(({ thin }) => thin?.[metric] ?? []).toSorted((a, b) => a.tasks - b.tasks)[0]
 }
 
 /** What a metric can be: as its plugin says, and in older records by its name. */

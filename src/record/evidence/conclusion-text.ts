@@ -7,11 +7,13 @@ import {
   type Evidence,
   type FailureKind,
   type Forgetting,
+  fewestTasks,
   type JudgeAgreement,
   type Leak,
   type PairEvidence,
   type RunFailures,
   type RunTrip,
+  type ThinClass,
   tripText,
 } from '../../contracts/index.ts'
 import { testSentences } from './benchmark-scores.ts'
@@ -87,7 +89,7 @@ function oneClaim(claim: ClaimEvidence | null): string {
         ? `a drop of less than ${number(-min_effect)} was claimed`
         : `more than ${number(min_effect)} was claimed`
   const chance = p === undefined || p_adjusted === undefined ? '' : `; p ${number(p)}, adjusted ${number(p_adjusted)}`
-  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}${chance}).${mixSentence(claim)}${coverSentence(overall)}${openSentence(overall)}${varianceSentence(overall)}`
+  return `${word}: ${overall.treatment} against ${overall.baseline} is ${size} (${interval}; ${basis}; ${claimed}${chance}).${mixSentence(claim)}${coverSentence(overall)}${roughSentence(overall)}${openSentence(overall)}${varianceSentence(overall)}`
 }
 
 /** What a claim is measured by; between two benchmarks, whose names stand with the arms, the metric alone. */
@@ -117,6 +119,11 @@ function coverSentence({ interval, over, n_seeds, seed_interval = null }: PairEv
   return n_seeds === 1
     ? ' The interval covers the chance of tasks, not of the seed.'
     : ' All seeds gave the same, so the interval covers the chance of tasks alone.'
+}
+
+/** Where a class has too few tasks for the interval to be right as often as it says. */
+export function roughSentence({ too_few }: Pick<PairEvidence, 'too_few'>): string {
+  return too_few === undefined ? '' : ` The interval is not calibrated: ${roughText(too_few)}.`
 }
 
 function drySentence(evidence: Evidence): string {
@@ -165,7 +172,8 @@ function bestSentence({ best_arm, tied = [], arms, objective, chosen_among, n_co
     return n_completed === 0 ? '' : `No arm is ranked: no run has ${objective.benchmark}.${objective.metric}.`
   }
   const { mean, ci, n } = best.score
-  const interval = ci === null ? '' : ` (${range(ci)})`
+  const rough = best.score.too_few === undefined ? '' : `; not calibrated: ${roughText(best.score.too_few)}`
+  const interval = ci === null ? '' : ` (${range(ci)}${rough})`
   if (tied.length > 0) {
     const all = [best.name, ...tied]
     const named = `${all.slice(0, NAMED_TIES).join(', ')}${all.length > NAMED_TIES ? ', ...' : ''}`
@@ -288,6 +296,11 @@ function cautionSentences({ chosen_among, tied = [], objective, n_test_looks, n_
     ...(n_test_looks > 0 ? [`The test split was evaluated ${n_test_looks} times during training.`] : []),
     ...(n_invalid > 0 ? [`${count(n_invalid, 'run')} marked invalid and left out.`] : []),
   ]
+}
+
+/** Why an interval is not calibrated. */
+export function roughText({ label, tasks }: ThinClass): string {
+  return `${count(tasks, 'task')} of class ${label}, and fewer than ${fewestTasks} are too few`
 }
 
 /** Four significant digits: more would pretend to know. */

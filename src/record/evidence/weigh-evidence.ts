@@ -32,6 +32,7 @@ import {
   seedScores,
   selectedEval,
   type TaskMetric,
+  tooFew,
 } from './arm-scores.ts'
 
 const BASE_MODEL = 'base_model'
@@ -205,8 +206,11 @@ function weighClaim(
   const isByTask = byTask.every(({ treatment, baseline }) =>
     [treatment, baseline].every(({ tasks }) => tasks !== undefined),
   )
-  const evals = runs.flatMap((each) => selectedEval(each.run, each.evals, claim.benchmark) ?? [])
+  const evals = [claim.benchmark, ...(claim.baseline_benchmark === undefined ? [] : [claim.baseline_benchmark])].flatMap(
+    (benchmark) => runs.flatMap((each) => selectedEval(each.run, each.evals, benchmark) ?? []),
+  )
   const range = rangeOf(evals, claim.metric)
+  const too_few = tooFew(evals, claim.metric)
   const compared = (isByTask ? byTask : pairsBy('none')).map((each) => ({
     ...each,
     comparison: compare(plan, claim, each.treatment, each.baseline, range),
@@ -217,7 +221,7 @@ function weighClaim(
     compared.map(({ pair, comparison }) => ({ arm: `${pair.treatment} / ${pair.baseline}`, comparison })),
   )
   const pairs = compared.map(({ pair, comparison }, i) =>
-    pairEvidence(placedNames(claim, pair), comparison, judged[i] ?? verdictOf(comparison)),
+    pairEvidence({ ...placedNames(claim, pair), too_few }, comparison, judged[i] ?? verdictOf(comparison)),
   )
   const [only] = pairs
   const joined = compared.length === 1 ? undefined : joinedPairs(compared)
@@ -226,7 +230,7 @@ function weighClaim(
   const overall =
     joined === undefined && only !== undefined
       ? only
-      : pairEvidence(joined?.names ?? first.pair, comparison, verdictOf(comparison))
+      : pairEvidence({ ...(joined?.names ?? first.pair), too_few }, comparison, verdictOf(comparison))
   const { benchmark, baseline_benchmark, metric, min_effect } = claim
   const found = { benchmark, metric, min_effect, overall, pairs }
   return { found: baseline_benchmark === undefined ? found : { ...found, baseline_benchmark }, comparison }
@@ -288,7 +292,7 @@ function shares(a: ArmScores, b: ArmScores): boolean {
 }
 
 function pairEvidence(
-  { treatment, baseline }: { treatment: string; baseline: string },
+  { treatment, baseline, too_few }: Pick<PairEvidence, 'treatment' | 'baseline' | 'too_few'>,
   comparison: PairedComparison,
   judgement: Judgement,
 ): PairEvidence {
@@ -300,6 +304,7 @@ function pairEvidence(
     effect: comparison.effect,
     interval: interval === null ? null : [interval.lower, interval.upper],
     over: error?.over,
+    too_few,
     seed_interval: seedInterval === null ? null : [seedInterval.lower, seedInterval.upper],
     confidence: comparison.confidence,
     n_seeds: comparison.seeds.length,

@@ -1,7 +1,8 @@
 // Arms against each other: the metric that ranks them, then every benchmark and metric with val beside test.
-import type { ArmEvidence, BenchmarkScore, Evidence, ExperimentResult } from '../../contracts/index.ts'
+import type { ArmEvidence, BenchmarkScore, Evidence, ExperimentResult, Score } from '../../contracts/index.ts'
 import { countText, numberText, rangeText } from '../../kernel/index.ts'
-import { clipped, dataTable, html } from '../html/markup.ts'
+import { roughText } from '../../record/index.ts'
+import { clipped, dataTable, html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { tickDecimals } from '../html/plot.ts'
 import { type ArmStyles, armName, strip, stripScale } from './arm-styles.ts'
@@ -28,7 +29,7 @@ export function armsSection({ evidence, result, styles }: Judged): Section {
       ? []
       : [{ title: ends, kind: 'wide', cell: (arm: ArmEvidence) => strip(arm, x, styles) } as const]),
     { title: 'mean', kind: 'n', cell: ({ score }) => html`<b>${score === null ? '–' : numberText(score.mean)}</b>` },
-    { title: '90 % interval', kind: 'n', cell: ({ score }) => (score?.ci == null ? '–' : rangeText(score.ci)) },
+    { title: '90 % interval', kind: 'n', cell: ({ score }) => (score?.ci == null ? '–' : intervalText(score.ci, score.too_few)) },
     { title: 'seeds', kind: 'n', cell: ({ by_seed }) => String(by_seed.length) },
     ...(hasFailed
       ? ([
@@ -67,7 +68,7 @@ export function scoresSection({ evidence, result, styles }: Judged): Section | u
   const shown = rows.slice(0, mostScores)
   const cell = (score: BenchmarkScore | undefined) => {
     if (score === undefined) return '–'
-    const interval = score.score.ci === null ? undefined : html`<small>${rangeText(score.score.ci)}</small>`
+    const interval = score.score.ci === null ? undefined : html`<small>${intervalText(score.score.ci, score.score.too_few)}</small>`
     const seeds =
       score.by_seed.length < 2
         ? undefined
@@ -129,4 +130,9 @@ export function baselinesSection({ result: { baselines = [] } }: Judged): Sectio
 // Without the minus of a zero.
 function plain(value: number, decimals: number): string {
   return value.toFixed(decimals).replace(/^-(0(?:\.0*)?)$/, '$1')
+}
+
+function intervalText(ci: readonly [number, number], tooFew: Score['too_few']): Markup | string {
+  if (tooFew === undefined) return rangeText(ci)
+  return html`${rangeText(ci)} <span class="muted" title="${`not calibrated: ${roughText(tooFew)}`}">rough: ${tooFew.tasks} of ${tooFew.label}</span>`
 }

@@ -1,7 +1,7 @@
 // Claims in numbers: where each effect and its interval lie between nothing and what was claimed.
 import type { ClaimEvidence, PairEvidence, Verdict } from '../../contracts/index.ts'
 import { numberText, rangeText, signedText } from '../../kernel/index.ts'
-import { claimedMetric, mixSentence } from '../../record/index.ts'
+import { claimedMetric, mixSentence, roughText } from '../../record/index.ts'
 import { dataTable, html, type Markup } from '../html/markup.ts'
 import type { Section } from '../html/page.ts'
 import { coordinate, linearScale, type Scale } from '../html/plot.ts'
@@ -51,7 +51,7 @@ export function claimSection({ evidence, styles }: Judged): Section | undefined 
     },
     { title: 'worse … better', kind: 'wide', cell: (each) => effectStrip(each, x) },
     { title: 'effect', kind: 'n', cell: ({ pair }) => html`<b>${signedText(pair.effect)}</b>` },
-    { title: 'interval', kind: 'n', cell: ({ pair: { interval } }) => (interval === null ? '–' : rangeText(interval)) },
+    { title: 'interval', kind: 'n', cell: ({ pair: { interval, too_few } }) => interval === null ? '–' : html`${rangeText(interval)}${too_few === undefined ? undefined : html` <span class="muted">not calibrated: ${roughText(too_few)}</span>`}` },
     ...(several === undefined
       ? [{ title: 'seeds', kind: 'n' as const, cell: ({ pair }: Compared) => String(pair.n_seeds) }]
       : [

@@ -16,7 +16,14 @@ const kernel = await jiti.import('../../src/kernel/index.ts')
 /** @type {typeof import('../../src/evaluate/scorer/task-scores.ts')} */
 const scorer = await jiti.import('../../src/evaluate/scorer/task-scores.ts')
 const world = openWorlds(kernel, scorer, 21).find(({ name }) => name === 'macro-F1')
-const bands = [[0, 0], [1, 1], [2, 2], [3, 4], [5, 9], [10, Number.POSITIVE_INFINITY]]
+const bands = [
+  [0, 0],
+  [1, 1],
+  [2, 2],
+  [3, 4],
+  [5, 9],
+  [10, Number.POSITIVE_INFINITY],
+]
 const holds = (interval, truth) => interval != null && interval[0] <= truth + 1e-12 && truth - 1e-12 <= interval[1]
 const rows = [['tasks of the rarest class', 'seeds', 'experiments', 'arm', 'effect', 'false claims']]
 for (const seeds of [1, 2, 3]) {
@@ -39,7 +46,14 @@ for (const seeds of [1, 2, 3]) {
     const percent = (share) => `${(100 * share).toFixed(1)} %`
     const [from, to] = bands[k]
     const band = from === to ? String(from) : Number.isFinite(to) ? `${from} to ${to}` : `${from} and more`
-    rows.push([band, String(seeds), String(n), percent(arm / n), percent(effect / n), seeds === 1 ? 'none' : percent(claimed / nulls)])
+    rows.push([
+      band,
+      String(seeds),
+      String(n),
+      percent(arm / n),
+      percent(effect / n),
+      seeds === 1 ? 'none' : percent(claimed / nulls),
+    ])
   }
 }
 printTable(rows)

@@ -175,7 +175,8 @@ metadata:
   benchmark:
     ${benchmarks}
   claim: ${claim}`
-  const both = '[{ name: val, path: v, run_every: 5, metrics: [f1, acc] }, { name: april, path: t, split: test, metrics: [f1] }]'
+  const both =
+    '[{ name: val, path: v, run_every: 5, metrics: [f1, acc] }, { name: april, path: t, split: test, metrics: [f1] }]'
   const problemsOf = async (claim: string, benchmarks = both, objective?: string) => {
     const error = await planOf(between(claim, benchmarks, objective)).catch((cause) => cause)
     if (!EvsysError.is(error)) throw error
@@ -183,7 +184,9 @@ metadata:
   }
 
   it('claim that an arm holds on other tasks, by the metric of both, and what may be lost (USE-531)', async () => {
-    const { claim, notices } = await planOf(between('{ treatment: sft@april, baseline: sft@val, max_drop: 0.05 }', both))
+    const { claim, notices } = await planOf(
+      between('{ treatment: sft@april, baseline: sft@val, max_drop: 0.05 }', both),
+    )
     expect(claim).toEqual({
       benchmark: 'april',
       baseline_benchmark: 'val',
@@ -200,13 +203,33 @@ metadata:
   })
 
   it.each([
-    ['one side without', '{ treatment: sft@april, baseline: sft }', 'the treatment names a benchmark, the baseline does not', 'ARM@BENCHMARK'],
+    [
+      'one side without',
+      '{ treatment: sft@april, baseline: sft }',
+      'the treatment names a benchmark, the baseline does not',
+      'ARM@BENCHMARK',
+    ],
     ['an unknown benchmark', '{ treatment: sft@apri, baseline: sft@val }', 'no benchmark is called "apri"', 'april'],
     ['an unknown arm', '{ treatment: sf@april, baseline: sft@val }', 'no arm is called "sf"', 'sft'],
     ['the same twice', '{ treatment: sft@val, baseline: sft@val }', 'both sides mean "sft@val"', 'another benchmark'],
-    ['a metric that one lacks', '{ treatment: sft@april, baseline: sft@val, metric: acc }', 'the benchmark "april" has no metric "acc"', 'that both have: f1'],
-    ['a metric with a benchmark', '{ treatment: sft@april, baseline: sft@val, metric: val.f1 }', 'has no metric "val.f1"', 'write f1'],
-    ['two floors', '{ treatment: sft@april, baseline: sft@val, min_effect: 0.1, max_drop: 0.1 }', '`max_drop` stands beside `min_effect`', 'keep one'],
+    [
+      'a metric that one lacks',
+      '{ treatment: sft@april, baseline: sft@val, metric: acc }',
+      'the benchmark "april" has no metric "acc"',
+      'that both have: f1',
+    ],
+    [
+      'a metric with a benchmark',
+      '{ treatment: sft@april, baseline: sft@val, metric: val.f1 }',
+      'has no metric "val.f1"',
+      'write f1',
+    ],
+    [
+      'two floors',
+      '{ treatment: sft@april, baseline: sft@val, min_effect: 0.1, max_drop: 0.1 }',
+      '`max_drop` stands beside `min_effect`',
+      'keep one',
+    ],
   ])('refuse %s, at its place (USE-531)', async (_, claim, message, fix) => {
     const [found] = await problemsOf(claim)
     expect(found?.message).toContain(message)

@@ -73,9 +73,13 @@ function resolvePlaced(
   const found = objective === undefined ? undefined : resolveMetric(objective.metric, context.benchmarks)
   const ranking = found !== undefined && 'metric' in found ? found : undefined
   const metric = sharedMetric(placed, ranking?.metric, context)
-  const arms = { treatment: sideArms('treatment', claim.treatment, context), baseline: sideArms('baseline', claim.baseline, context) }
+  const arms = {
+    treatment: sideArms('treatment', claim.treatment, context),
+    baseline: sideArms('baseline', claim.baseline, context),
+  }
   const floor = smallestEffect(claim, context)
-  if (metric === undefined || arms.treatment === undefined || arms.baseline === undefined || floor === undefined) return undefined
+  if (metric === undefined || arms.treatment === undefined || arms.baseline === undefined || floor === undefined)
+    return undefined
   const selects = [treatment, baseline].find(({ name }) => name === ranking?.benchmark?.name && treatment !== baseline)
   if (selects !== undefined && selects.run_every > 0) {
     const text = `${selects.name} chooses the checkpoint of each run, so its scores are of the best one there: part of a difference from it is that choice.`
@@ -89,9 +93,7 @@ function resolvePlaced(
     ...resolved,
     ...(treatment === baseline ? {} : { baseline_benchmark: baseline.name }),
     direction,
-    pairs: [
-      { treatment: nameOf(arms.treatment, claim.treatment), baseline: nameOf(arms.baseline, claim.baseline) },
-    ],
+    pairs: [{ treatment: nameOf(arms.treatment, claim.treatment), baseline: nameOf(arms.baseline, claim.baseline) }],
     min_effect: floor,
     confidence: claim.confidence,
   }

@@ -209,7 +209,9 @@ export const RunEvent = z.discriminatedUnion('type', [
       .describe('By task, then sample; null where infrastructure failed.'),
     by_task: TaskScores.optional().describe('What each task adds to metrics that rewards alone do not give.'),
     ranges: MetricRanges.optional().describe('What metrics can be, where their plugins say so.'),
-    thin: ThinClasses.optional().describe('Metrics whose intervals are not calibrated, and the class that is too rare.'),
+    thin: ThinClasses.optional().describe(
+      'Metrics whose intervals are not calibrated, and the class that is too rare.',
+    ),
     tables: MetricTables.optional().describe('Of the metrics that give one.'),
     predictions: z.string().optional().describe('Blob of the answers that were scored.'),
     error: ErrorRecord.optional().describe('Present where it gave no score.'),

@@ -308,7 +308,11 @@ export const PlanPower = z.strictObject({
   baseline_benchmark: z.string().optional().describe('Of a claim between benchmarks.'),
   metric: z.string(),
   pairs: Count.describe('Paired runs: seeds that both sides share, over all pairs of the claim.'),
-  tasks: z.int().min(1).nullable().describe(
+  tasks: z
+    .int()
+    .min(1)
+    .nullable()
+    .describe(
       'Null: not known, or scores are whole; then seeds alone are by chance. Between benchmarks: the harmonic mean of both.',
     ),
   confidence: z.number().describe('Of the interval that decides; of several claims, at the first step of Holm.'),
@@ -337,7 +341,9 @@ export const PlanPower = z.strictObject({
       tasks: Count.nullable().describe('With the pairs of the plan. Null: more than 100,000, no number, or unknown.'),
     })
     .nullable()
-    .describe('For a true effect of twice `min_effect`, or of none where a drop is allowed; null: nothing is claimed, or noise is unknown.'),
+    .describe(
+      'For a true effect of twice `min_effect`, or of none where a drop is allowed; null: nothing is claimed, or noise is unknown.',
+    ),
 })
 export type PlanPower = z.infer<typeof PlanPower>
 

@@ -1,8 +1,8 @@
 // Statistics of claims: pure functions of numbers, without dependency, safe in a browser. Chance comes in as an argument.
 
-export { compareBetween } from './compare-between.ts'
 export { betweenBenchmarks, type LabelScores, type MeanDifference, mixParts } from './between-benchmarks.ts'
 export { bootstrap, crossedBootstrap } from './bootstrap.ts'
+export { compareBetween } from './compare-between.ts'
 export { crossedAnova } from './crossed-anova.ts'
 export { type CrossedGain, crossedGain, gainInterval, gainTail, shrunkenByTest } from './crossed-gain.ts'
 export {

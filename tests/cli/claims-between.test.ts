@@ -69,7 +69,9 @@ describe('a claim between benchmarks', () => {
     expect(result.conclusion.verdict).toBe('refuted')
     const said = `${arm}@april against ${arm}@val is -0.5 on pass@1 (`
     expect(result.conclusion.text).toContain(`Refuted: ${said}`)
-    expect(result.conclusion.text).toMatch(/a drop of less than 0\.02 was claimed; p 1, adjusted 1\)\. Of this, -0\.5 \(.*\) is that the mix of classes is another, /)
+    expect(result.conclusion.text).toMatch(
+      /a drop of less than 0\.02 was claimed; p 1, adjusted 1\)\. Of this, -0\.5 \(.*\) is that the mix of classes is another, /,
+    )
     const shown = await runMain(['show', 'colours'], { cwd })
     expect(shown.stdout.replaceAll(/\s+/g, ' ')).toContain(`pass@1: ${arm}@april against ${arm}@val: -0.5`)
     expect(JSON.parse((await runMain(['show', 'colours', '--json'], { cwd })).stdout).claims).toEqual(result.claims)

@@ -31,7 +31,11 @@ it('an interval over a class of two tasks says that it is not calibrated, wherev
   expect(learned.score.too_few).toEqual(thin)
   const scores = learned.scores as { metric: string; score: { too_few?: object } }[]
   const marked = scores.flatMap(({ metric, score }) => (score.too_few === undefined ? [] : [metric]))
-  expect(marked.toSorted()).toEqual(['macro_f1', 'per_class/f1:no', 'per_class/precision:no', 'per_class/recall:no'].filter((each) => scores.some(({ metric }) => metric === each)))
+  expect(marked.toSorted()).toEqual(
+    ['macro_f1', 'per_class/f1:no', 'per_class/precision:no', 'per_class/recall:no'].filter((each) =>
+      scores.some(({ metric }) => metric === each),
+    ),
+  )
   expect(marked).toContain('per_class/f1:no')
   expect(result.claim.overall.too_few).toEqual(thin)
   const why = 'not calibrated: 2 tasks of class no, and fewer than 3 are too few'

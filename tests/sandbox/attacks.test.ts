@@ -58,14 +58,14 @@ linux.describe('hostile code', () => {
   )
 
   // An ordinary user has no control group here: what counts is what the kernel refuses, not what is noticed in time.
-  it(
-    'is refused memory without a name on a machine that is busy with other work (USE-153)',
-    async () => {
+  it.each([['bubblewrap'], ['chroot']])(
+    'is refused memory without a name at level %s on a machine that is busy with other work (USE-153)',
+    async (level) => {
       const loops = Array.from({ length: 20 }, () =>
         spawn('/bin/sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }),
       )
       try {
-        await attackAll({ level: 'bubblewrap', uid: ordinary, every: 1, word: 'memory' })
+        await attackAll({ level, uid: ordinary, every: 1, word: 'memory' })
       } finally {
         for (const loop of loops) loop.kill('SIGKILL')
       }

@@ -99,9 +99,10 @@ export const attacks: readonly Attack[] = [
     name: 'memory bomb of many processes',
     script: () =>
       perl(
-        'for (1..12) { if (!fork) { $a = "x" x 3e7; select undef, undef, undef, 3; exit 0 } } while (wait != -1) { $bad ||= $? } exit($bad ? 1 : 0)',
+        // All of it at one time, however late each gets its turn.
+        'pipe R, W; for (1..12) { if (!fork) { $a = "x" x 3e7; syswrite W, "x"; sleep 60; exit 0 } } close W; for (1..12) { sysread(R, $b, 1) or exit 1 } select undef, undef, undef, 3; kill 9, -1',
       ),
-    limits: { memoryBytes: 128 * MB, timeoutMs: 8000 },
+    limits: { memoryBytes: 128 * MB, timeoutMs: 20_000 },
     after: fails,
   },
   {
@@ -115,6 +116,14 @@ export const attacks: readonly Attack[] = [
     name: 'memory in a file without a name',
     script: () =>
       `exec python3 -c "import os, time; files = [os.memfd_create(str(i)) for i in range(20)]; [os.write(f, bytes(1000000)) for f in files for _ in range(20)]; time.sleep(3)"`,
+    limits: { memoryBytes: 96 * MB, timeoutMs: 8000 },
+    after: fails,
+  },
+  {
+    name: 'memory in segments of System V',
+    script: () =>
+      // 20 segments of 20 MB, written and detached: they stay without a process that holds them.
+      `exec ${perl('for (1..20) { $id = shmget(0, 2e7, 0600); exit 1 if !defined $id; shmwrite($id, "x" x 2e7, 0, 2e7) or exit 1 } select undef, undef, undef, 3')}`,
     limits: { memoryBytes: 96 * MB, timeoutMs: 8000 },
     after: fails,
   },

@@ -176,7 +176,10 @@ function linesOf(pairs: readonly PairEvidence[]): string[] {
     const { treatment, baseline, effect, interval, over, seed_interval = null, confidence, verdict, too_few } = pair
     const percent = `${numberText(confidence * 100)} %`
     const of = { both: ' on tasks like these', tasks: ' over tasks', seeds: ' over seeds' }[over ?? 'seeds']
-    const range = interval === null ? 'no interval' : `${percent} interval ${rangeText(interval)}${of}${too_few === undefined ? '' : `, not calibrated: ${countText(too_few.tasks, 'task')} of class ${too_few.label}`}`
+    const range =
+      interval === null
+        ? 'no interval'
+        : `${percent} interval ${rangeText(interval)}${of}${too_few === undefined ? '' : `, not calibrated: ${countText(too_few.tasks, 'task')} of class ${too_few.label}`}`
     const detail = over !== 'both' || seed_interval === null ? '' : `; on these very tasks ${rangeText(seed_interval)}`
     const size = effect === 0 ? 'a tie' : `${effect > 0 ? '+' : ''}${numberText(effect)}`
     return `${treatment} against ${baseline}: ${size} (${range}${detail}), ${verdict}`

@@ -160,7 +160,10 @@ function detectsText(power: PlanPower): string {
       : min_effect < 0
         ? `, a drop of less than ${numberText(-min_effect)} is claimed`
         : ''
-  const effect = detects < 0 ? `that a true drop of ${numberText(-detects)} or less is none that counts` : `an effect of ${numberText(detects)} or more`
+  const effect =
+    detects < 0
+      ? `that a true drop of ${numberText(-detects)} or less is none that counts`
+      : `an effect of ${numberText(detects)} or more`
   return `${plan} show ${effect} in four of five cases (${numberText(confidence * 100)} % interval over ${over}${claimed})`
 }
 

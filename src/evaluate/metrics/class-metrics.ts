@@ -2,7 +2,14 @@
 // answer that is none of them is wrong for the class that was expected and counts for no other; so does an empty one. An answer that
 // infrastructure lost is, at worst, such an answer, and at best the right one. Every sample of a task is one answer.
 import * as z from 'zod'
-import type { MetricContext, MetricResult, MetricTable, MetricTask, TaskRewards, ThinClass } from '../../contracts/index.ts'
+import type {
+  MetricContext,
+  MetricResult,
+  MetricTable,
+  MetricTask,
+  TaskRewards,
+  ThinClass,
+} from '../../contracts/index.ts'
 import { defineMetric, EvsysError } from '../../kernel/index.ts'
 import { markedAnswer } from '../verifiers/final-answer.ts'
 import { passThreshold } from './reward-metrics.ts'
@@ -107,7 +114,10 @@ export const confusion = defineMetric({
 export const labelMetrics: ReadonlySet<unknown> = new Set([accuracy, macroF1, perClass, confusion])
 
 /** Metrics that are averaged over classes, or of one class each: their classes, with the number of their tasks. */
-export function classSizes(plugin: unknown, given: unknown): ((tasks: readonly MetricTask[]) => ThinClass[]) | undefined {
+export function classSizes(
+  plugin: unknown,
+  given: unknown,
+): ((tasks: readonly MetricTask[]) => ThinClass[]) | undefined {
   if (plugin !== macroF1 && plugin !== perClass) return undefined
   const own = params.parse(given)
   return (tasks) => {

@@ -1,6 +1,23 @@
 // The pages of an experiment that people read without evsys: `experiment.md`, and the wrong answers with their texts.
-import type { BaselineScore, Evidence, Forgetting, Mistake, ResultCurve, ResultTable, Score } from '../../contracts/index.ts'
-import { aboutOf, armTags, claimedMetric, isReused, number, type RecordedRun, type reportDetails, roughText } from '../../record/index.ts'
+import type {
+  BaselineScore,
+  Evidence,
+  Forgetting,
+  Mistake,
+  ResultCurve,
+  ResultTable,
+  Score,
+} from '../../contracts/index.ts'
+import {
+  aboutOf,
+  armTags,
+  claimedMetric,
+  isReused,
+  number,
+  type RecordedRun,
+  type reportDetails,
+  roughText,
+} from '../../record/index.ts'
 import type { ExperimentRow } from '../../store/index.ts'
 
 interface ExperimentPageOptions {
@@ -164,7 +181,9 @@ function scoreLines(arms: Evidence['arms']): string[] {
   const rows = arms.map(({ name: arm, scores = [] }) => {
     const cells = [...columns.keys()].map((name) => {
       const found = scores.find((each) => `${each.benchmark}.${each.metric}` === name)?.score
-      return found === undefined ? '' : `${number(found.mean)}${found.ci === null ? '' : ` (${range(found.ci)}${rough(found.too_few)})`}`
+      return found === undefined
+        ? ''
+        : `${number(found.mean)}${found.ci === null ? '' : ` (${range(found.ci)}${rough(found.too_few)})`}`
     })
     return `| ${[cell(arm), ...cells].join(' | ')} |`
   })

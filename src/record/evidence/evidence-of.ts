@@ -58,7 +58,10 @@ export async function evidenceOf(
   const { claim: _claim, claims: _claims, ...unclaimed } = experiment.plan
   const plan = isDryRun(experiment) ? unclaimed : experiment.plan
   const evidence = withBenchmarkScores(weighEvidence({ plan, runs, metricOf }), plan, runs, metricOf)
-  return { evidence: projectDir === undefined ? evidence : await withMixes(store, evidence, plan, runs, projectDir), runs }
+  return {
+    evidence: projectDir === undefined ? evidence : await withMixes(store, evidence, plan, runs, projectDir),
+    runs,
+  }
 }
 
 /** Claims between benchmarks say how much of the difference is that the mix of classes is another. */

@@ -206,9 +206,10 @@ function weighClaim(
   const isByTask = byTask.every(({ treatment, baseline }) =>
     [treatment, baseline].every(({ tasks }) => tasks !== undefined),
   )
-  const evals = [claim.benchmark, ...(claim.baseline_benchmark === undefined ? [] : [claim.baseline_benchmark])].flatMap(
-    (benchmark) => runs.flatMap((each) => selectedEval(each.run, each.evals, benchmark) ?? []),
-  )
+  const evals = [
+    claim.benchmark,
+    ...(claim.baseline_benchmark === undefined ? [] : [claim.baseline_benchmark]),
+  ].flatMap((benchmark) => runs.flatMap((each) => selectedEval(each.run, each.evals, benchmark) ?? []))
   const range = rangeOf(evals, claim.metric)
   const too_few = tooFew(evals, claim.metric)
   const compared = (isByTask ? byTask : pairsBy('none')).map((each) => ({

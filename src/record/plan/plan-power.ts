@@ -70,7 +70,10 @@ async function powerOf(store: OpenStore, plan: Plan, judged: Judged, signal: Abo
       : other === undefined
         ? await recordedNoise(store, benchmark, metric)
         : await noiseBetween(store, [benchmark, other], metric)
-  const counted = benchmark === undefined ? undefined : await tasksOfBoth(other === undefined ? [benchmark] : [benchmark, other], signal)
+  const counted =
+    benchmark === undefined
+      ? undefined
+      : await tasksOfBoth(other === undefined ? [benchmark] : [benchmark, other], signal)
   const noise = recorded ?? (benchmark === undefined ? undefined : assumedNoise(benchmark, metric, counted))
   // Scores that are whole are judged over seeds alone.
   const tasks = noise?.isWhole === true ? null : (counted ?? recorded?.tasks ?? null)

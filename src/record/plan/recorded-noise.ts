@@ -56,7 +56,9 @@ export async function noiseBetween(
   const counts: number[] = []
   let experiments = 0
   const rows = (await store.experiments({ limit: MOST_EXPERIMENTS }))
-    .filter((row) => row.verdict !== undefined && !isDryRun(row) && [first, second].every((each) => hasBenchmark(row, each)))
+    .filter(
+      (row) => row.verdict !== undefined && !isDryRun(row) && [first, second].every((each) => hasBenchmark(row, each)),
+    )
     .slice(0, MOST_READ)
   for (const row of rows) {
     const sides = [await scoredArms(store, row, first.name, metric), await scoredArms(store, row, second.name, metric)]
@@ -78,7 +80,7 @@ export async function noiseBetween(
       sums.task += total('task')
       sums.residual += total('residual')
       sums.n++
-      counts.push(2 / ([a, b].reduce((sum, table) => sum + 1 / (table[0]?.length ?? 1), 0)))
+      counts.push(2 / [a, b].reduce((sum, table) => sum + 1 / (table[0]?.length ?? 1), 0))
     }
     if (sums.n > before) experiments++
   }

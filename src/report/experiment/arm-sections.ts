@@ -29,7 +29,11 @@ export function armsSection({ evidence, result, styles }: Judged): Section {
       ? []
       : [{ title: ends, kind: 'wide', cell: (arm: ArmEvidence) => strip(arm, x, styles) } as const]),
     { title: 'mean', kind: 'n', cell: ({ score }) => html`<b>${score === null ? '–' : numberText(score.mean)}</b>` },
-    { title: '90 % interval', kind: 'n', cell: ({ score }) => (score?.ci == null ? '–' : intervalText(score.ci, score.too_few)) },
+    {
+      title: '90 % interval',
+      kind: 'n',
+      cell: ({ score }) => (score?.ci == null ? '–' : intervalText(score.ci, score.too_few)),
+    },
     { title: 'seeds', kind: 'n', cell: ({ by_seed }) => String(by_seed.length) },
     ...(hasFailed
       ? ([
@@ -68,7 +72,8 @@ export function scoresSection({ evidence, result, styles }: Judged): Section | u
   const shown = rows.slice(0, mostScores)
   const cell = (score: BenchmarkScore | undefined) => {
     if (score === undefined) return '–'
-    const interval = score.score.ci === null ? undefined : html`<small>${intervalText(score.score.ci, score.score.too_few)}</small>`
+    const interval =
+      score.score.ci === null ? undefined : html`<small>${intervalText(score.score.ci, score.score.too_few)}</small>`
     const seeds =
       score.by_seed.length < 2
         ? undefined

@@ -37,12 +37,12 @@ export function claimSection({ evidence, styles }: Judged): Section | undefined 
   const intro =
     several !== undefined
       ? `Verdicts and intervals are adjusted by Holm over all ${claims?.length} claims; p is one-sided, of “no better than what was claimed”.`
-      : claim === null ? '' : `On ${claimedMetric(claim)}, ${countsText(claim.min_effect)} counts.`
+      : claim === null
+        ? ''
+        : `On ${claimedMetric(claim)}, ${countsText(claim.min_effect)} counts.`
   const x = effectScale(shown)
   const table = dataTable(shown, [
-    ...(several === undefined
-      ? []
-      : [{ title: 'metric', cell: ({ claim }: Compared) => claimedMetric(claim) }]),
+    ...(several === undefined ? [] : [{ title: 'metric', cell: ({ claim }: Compared) => claimedMetric(claim) }]),
     {
       title: 'treatment against baseline',
       kind: 'words',
@@ -51,7 +51,14 @@ export function claimSection({ evidence, styles }: Judged): Section | undefined 
     },
     { title: 'worse … better', kind: 'wide', cell: (each) => effectStrip(each, x) },
     { title: 'effect', kind: 'n', cell: ({ pair }) => html`<b>${signedText(pair.effect)}</b>` },
-    { title: 'interval', kind: 'n', cell: ({ pair: { interval, too_few } }) => interval === null ? '–' : html`${rangeText(interval)}${too_few === undefined ? undefined : html` <span class="muted">not calibrated: ${roughText(too_few)}</span>`}` },
+    {
+      title: 'interval',
+      kind: 'n',
+      cell: ({ pair: { interval, too_few } }) =>
+        interval === null
+          ? '–'
+          : html`${rangeText(interval)}${too_few === undefined ? undefined : html` <span class="muted">not calibrated: ${roughText(too_few)}</span>`}`,
+    },
     ...(several === undefined
       ? [{ title: 'seeds', kind: 'n' as const, cell: ({ pair }: Compared) => String(pair.n_seeds) }]
       : [
@@ -66,7 +73,11 @@ export function claimSection({ evidence, styles }: Judged): Section | undefined 
   ])
   const mixes = (several ?? (claim === null ? [] : [claim])).flatMap((each) => {
     const text = mixSentence(each).trim()
-    return text === '' ? [] : [html`<p>${each.overall.treatment} against ${each.overall.baseline}: ${signedText(each.overall.effect)}. ${text}</p>`]
+    return text === ''
+      ? []
+      : [
+          html`<p>${each.overall.treatment} against ${each.overall.baseline}: ${signedText(each.overall.effect)}. ${text}</p>`,
+        ]
   })
   const note =
     lost > 0 ? html`<p class="muted">${lost} of the claims have arms without scores in common.</p>` : undefined

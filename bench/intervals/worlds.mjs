@@ -3,8 +3,9 @@
 // one seed, over endless tasks, for the model of that seed. Half of the experiments have arms that are equally good.
 
 const answers = 4
-/** How frequent the classes of macro-F1 are. */
-const classes = [0.4, 0.3, 0.2, 0.1]
+/** How frequent the classes of macro-F1 are, unless `openWorlds` is given others. */
+const usualClasses = [0.4, 0.3, 0.2, 0.1]
+let classes = usualClasses
 /** Two of a hundred answers of a near-deterministic model are drawn again for each seed. */
 const redrawn = 0.02
 
@@ -64,8 +65,10 @@ const specs = [
  * @param {typeof import('../../src/kernel/index.ts')} kernel
  * @param {typeof import('../../src/evaluate/scorer/task-scores.ts')} scorer
  * @param {number} [series]
+ * @param {readonly number[]} [shares]
  */
-export function openWorlds({ keyedRandom }, { taskScores }, series = 1) {
+export function openWorlds({ keyedRandom }, { taskScores }, series = 1, shares = usualClasses) {
+  classes = [...shares]
   return specs.map((spec) => ({
     name: spec.name,
     /** @param {{ tasks: number, seeds: number, experiment: number }} cell */

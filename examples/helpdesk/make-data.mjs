@@ -24,6 +24,12 @@ const complaints = {
     'why is there a fee on my bill for {thing}',
     'I paid for {thing} and got no receipt',
     'the tax on {thing} is wrong',
+    'you billed me for {thing}, which I had sent back',
+    'the total on my bill does not add up, {thing} is in it at two prices',
+    'I want to pay for {thing} by transfer, the form takes cards alone',
+    'my voucher is gone and {thing} was still at full price',
+    'please put my company on the invoice of {thing}',
+    'when do you take the money for {thing}',
   ],
   shipping: [
     'where is my parcel with {thing}',
@@ -34,6 +40,12 @@ const complaints = {
     'can {thing} be delivered on {day} instead',
     'the box with {thing} arrived empty',
     'I paid for express and {thing} is still not here',
+    'half of my order is missing, {thing} did not come',
+    'the parcel is at a shop that is closed, {thing} is in it',
+    '{thing} was left in the rain',
+    'you say delivered, I have not seen {thing}',
+    'how long does {thing} take to get here',
+    'two parcels were sent, and {thing} is in neither',
   ],
   account: [
     'I cannot sign in since {day}',
@@ -44,6 +56,10 @@ const complaints = {
     'my account is locked after I changed the address',
     'the code to sign in comes too late',
     'I have two accounts, please make them one',
+    'the site does not know my email address any more',
+    'my name is spelled wrong on my profile',
+    'stop the newsletter, I have asked since {day}',
+    'please remove the old phone number from my profile',
   ],
   technical: [
     '{thing} does not turn on',
@@ -54,6 +70,10 @@ const complaints = {
     'after the update {thing} makes a noise',
     'how do I connect {thing} to the network',
     'the battery of {thing} is empty after an hour',
+    '{thing} smells burnt when it runs',
+    'a button of {thing} is stuck',
+    'the manual of {thing} does not say what the red light means',
+    '{thing} loses its settings every night',
   ],
   returns: [
     'I want to send {thing} back',
@@ -62,6 +82,8 @@ const complaints = {
     'I sent {thing} back on {day} and have no money yet',
     'please send a label to return {thing}',
     'I changed my mind about {thing}',
+    '{thing} looks other than on the picture, I do not want it',
+    'who pays the postage if I send {thing} back',
   ],
 }
 // How others put it, who write when the tickets of training are closed already.
@@ -71,30 +93,37 @@ const otherWords = {
     'my statement lists {thing} at a price I never agreed to',
     'no receipt came with {thing}',
     'the voucher did not count for {thing}',
+    'I see {thing} on my card again this month',
+    'what you asked for {thing} is not what the site said',
   ],
   shipping: [
     'still waiting for {thing}',
     'the driver never rang, where did {thing} go',
     'nobody brought {thing} on {day}',
     'your map says {thing} is in another town',
+    'I stayed in all {day}, no van came',
+    'it says on its way, for a week now, {thing}',
   ],
   account: [
     'I am locked out since {day}',
     'my login is refused',
     'how do I get a new password',
     'take my name and address out of your files',
+    'the page asks me to register though I did that long ago',
   ],
   technical: [
     '{thing} is dead since {day}',
     'no light, no sound, {thing} does nothing',
     '{thing} will not pair with my phone',
     '{thing} gets hot and goes off',
+    'I pressed everything, {thing} just blinks',
   ],
   returns: [
     'take {thing} back please',
     '{thing} is too small for me',
     'where do I bring {thing} if I do not want it',
     'I no longer need {thing}',
+    'we bought {thing} twice by mistake, one can go back to you',
   ],
 }
 const things = [
@@ -106,9 +135,40 @@ const things = [
   'my order',
   'the desk',
   'two shelves',
+  'a garden hose',
+  'the rug',
+  'my coffee grinder',
+  'the bed frame',
+  'a set of knives',
+  'the radio',
+  'three curtains',
+  'the bicycle pump',
+  'my rain coat',
+  'the drill',
+  'a picture frame',
+  'the mattress',
+  'my scale',
+  'the tent',
+  'a pair of boots',
+  'the mirror',
 ]
 const newThings = ['the robot vacuum', 'my smart plug', 'the air filter']
-const days = ['Monday', 'Tuesday', 'Thursday', 'Friday', 'the 3rd', 'the 12th', 'the weekend']
+const days = [
+  ...['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'the weekend', 'last week', 'yesterday'],
+  ...['the 2nd', 'the 3rd', 'the 7th', 'the 12th', 'the 16th', 'the 21st', 'the 25th'],
+]
+// What makes a ticket the one it is, and says nothing of the desk.
+const details = [
+  'Order {number} for {price}, to {city}.',
+  'My order is {number}, {price} euros, {city}.',
+  'Customer {number} in {city}, since {day}.',
+  'It is number {number} from the shop in {city}.',
+  'Bought in {city} for {price}, number {number}.',
+  'I live in {city}, my number is {number}.',
+  '{price} euros at your place in {city}, slip {number}.',
+  'Order {number}, to {city}, {price} euros.',
+]
+const cities = ['Lyon', 'Porto', 'Graz', 'Turin', 'Leeds', 'Ghent', 'Malmo', 'Brno', 'Cork', 'Basel', 'Sofia', 'Bergen']
 const openings = ['', '', '', 'Hello, ', 'Hi, ', 'Good morning, ', 'Urgent: ', 'Second time I write: ']
 const endings = ['', '', '', ' Thanks.', ' Please help.', ' Regards, {name}', ' I am not happy.']
 const names = ['Ana', 'Ben', 'Chidi', 'Dara', 'Emil', 'Fatou']
@@ -163,9 +223,13 @@ function deskOf(/** @type {number} */ at, /** @type {boolean} */ isNew) {
 function write(phrases, isNew, ...key) {
   const isOfNew = isNew && draw(...key, 'new') % 2 === 0
   const filled =
-    `${pick(openings, ...key, 'opening')}${pick(phrases, ...key, 'complaint')}.${pick(endings, ...key, 'ending')}`
+    `${pick(openings, ...key, 'opening')}${pick(phrases, ...key, 'complaint')}. ${pick(details, ...key, 'detail')}${pick(endings, ...key, 'ending')}`
       .replace('{thing}', pick(isOfNew ? newThings : things, ...key, 'thing'))
       .replace('{day}', pick(days, ...key, 'day'))
+      .replace('{day}', pick(days, ...key, 'since'))
+      .replace('{number}', String(10_000 + (draw(...key, 'number') % 90_000)))
+      .replace('{city}', pick(cities, ...key, 'city'))
+      .replace('{price}', `${5 + (draw(...key, 'euros') % 240)}.${pick(['00', '50', '90', '95', '99'], ...key, 'cents')}`)
       .replace('{name}', pick(names, ...key, 'name'))
   const text = filled.replace(/^./, (first) => first.toUpperCase())
   return draw(...key, 'typo') % 5 === 0 ? swapped(text, 1 + (draw(...key, 'place') % (text.length - 2))) : text

@@ -234,7 +234,9 @@ const kernels: Record<OpName, Kernel> = {
           length,
           key: (j) => {
             const keys = block(kCache, j)
-            return Float32Array.from({ length: headDim }, (_, d) => get(keys, d * pageSize + (j % pageSize)))
+            const key = new Float32Array(headDim)
+            for (let d = 0; d < headDim; d++) key[d] = get(keys, d * pageSize + (j % pageSize))
+            return key
           },
           value: (j) => block(vCache, j).subarray((j % pageSize) * headDim, ((j % pageSize) + 1) * headDim),
         })
@@ -430,13 +432,15 @@ function attendRow(
 type Text = { length: number; key: (j: number) => F; value: (j: number) => F }
 
 function attendOver(query: F, scale: number, { length, key, value }: Text) {
-  const scores = Float64Array.from({ length }, (_, j) => scale * dot(query, key(j)))
-  const lse = logSumExp(scores)
-  const p = scores.map((score) => Math.exp(score - lse))
+  const p = new Float64Array(length)
+  for (let j = 0; j < length; j++) p[j] = scale * dot(query, key(j))
+  const lse = logSumExp(p)
   const read = new Float64Array(query.length)
-  for (const [j, each] of p.entries()) {
+  for (let j = 0; j < length; j++) {
+    const each = Math.exp(get(p, j) - lse)
     const of = value(j)
     for (let i = 0; i < read.length; i++) read[i] = get(read, i) + each * get(of, i)
+    p[j] = each
   }
   return { read, lse, p }
 }
@@ -461,9 +465,9 @@ function headLogits(memory: Memory, args: Args, row: number): Float32Array {
 
 function logSumExp(values: Float32Array | Float64Array): number {
   let largest = Number.NEGATIVE_INFINITY
-  for (const value of values) if (!(value <= largest)) largest = value
+  for (let i = 0; i < values.length; i++) if (!(get(values, i) <= largest)) largest = get(values, i)
   let sum = 0
-  for (const value of values) sum += Math.exp(value - largest)
+  for (let i = 0; i < values.length; i++) sum += Math.exp(get(values, i) - largest)
   return largest + Math.log(sum)
 }
 

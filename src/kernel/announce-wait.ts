@@ -17,9 +17,11 @@ export interface AnnouncedWait extends Disposable {
 export function announceWait(say: (seconds: number) => void, firstMs = FIRST_MS): AnnouncedWait {
   let began = performance.now()
   let timer: NodeJS.Timeout
+  let isFirst = true
   let isOver = false
   const wait = (pauseMs: number) => {
     timer = setTimeout(() => {
+      isFirst = false
       say(Math.round((performance.now() - began) / 1000))
       wait(pauseMs * FACTOR)
     }, pauseMs)
@@ -29,9 +31,13 @@ export function announceWait(say: (seconds: number) => void, firstMs = FIRST_MS)
   return {
     restart() {
       if (isOver) return
-      clearTimeout(timer)
       began = performance.now()
-      wait(firstMs)
+      if (isFirst) timer.refresh()
+      else {
+        clearTimeout(timer)
+        isFirst = true
+        wait(firstMs)
+      }
     },
     [Symbol.dispose]() {
       isOver = true

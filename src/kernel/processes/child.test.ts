@@ -126,11 +126,15 @@ describe('a guarded process', () => {
     ['die by a signal', { code: null, signal: 'SIGTERM' }],
     ['print without end', { stopped: 'flood' }],
     ['write a line without end', { stopped: 'flood' }],
-    ['call without end', { stopped: 'flood' }],
     ['send what is no number', { stopped: 'garbled' }],
     ['send an unknown notice', { stopped: 'garbled' }],
   ])('that does this is gone, and its calls say how: %s (KER-5)', async (act, end) => {
     expect(await deathBy(guarded(), act)).toMatchObject(end)
+  })
+
+  it('that calls without end is gone, and its calls say how (KER-5)', async () => {
+    const handlers = { twice: () => new Promise<number>(() => {}), seen() {} } // all are under way at a time
+    expect(await deathBy(guarded({}, { handlers }), 'call without end')).toMatchObject({ stopped: 'flood' })
   })
 
   it('that notifies without end is stopped where a bound is set, and is slowed down where none is (KER-5)', async () => {

@@ -415,6 +415,18 @@ describe('answers that want a score', slow, () => {
     expect((await itemsOf(assignment)).find(({ type }) => type === 'eval.finished')).toMatchObject(scored)
   })
 
+  it('leave their process clean: it does the next run too (LAB-7)', async () => {
+    const pool = openPool({ size: 1 })
+    const processOfNext = async () => {
+      const assignment = acting('tell its process')
+      expect(await pool.run(assignment, options())).toEqual({ outcome: 'finished' })
+      return await logOf(assignment)
+    }
+    const before = await processOfNext()
+    expect(await pool.run(asking(), options({ onScore: async () => scored }))).toEqual({ outcome: 'finished' })
+    expect(await processOfNext()).toEqual(before)
+  })
+
   it('fail the run when they cannot be scored (LAB-12)', async () => {
     const pool = openPool()
     const assignment = asking()

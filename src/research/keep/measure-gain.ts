@@ -113,17 +113,18 @@ export function gainOf(direction: Direction, value: number, against: number): nu
 
 /** Finite values by seed; of a seed that ran twice, the first. */
 export function valuesBySeed(results: readonly SeedResult[]): Map<number, number> {
-  return new Map([...resultsBySeed(results)].map(([seed, { value }]) => [seed, value]))
-}
-
-function resultsBySeed(results: readonly SeedResult[]): Map<number, SeedResult & { readonly value: number }> {
-  const found = new Map<number, SeedResult & { readonly value: number }>()
-  for (const { value, ...result } of results) {
-    if (value !== null && Number.isFinite(value) && !found.has(result.seed))
-      found.set(result.seed, { ...result, value })
-  }
+  const found = new Map<number, number>()
+  for (const { seed, value } of results) if (isNumber(value) && !found.has(seed)) found.set(seed, value)
   return found
 }
+
+function resultsBySeed(results: readonly SeedResult[]): Map<number, SeedResult> {
+  const found = new Map<number, SeedResult>()
+  for (const result of results) if (isNumber(result.value) && !found.has(result.seed)) found.set(result.seed, result)
+  return found
+}
+
+const isNumber = (value: number | null): value is number => value !== null && Number.isFinite(value)
 
 /** Whether every seed of both had items of its own. */
 export function hasFreshItems(...sides: readonly (readonly SeedResult[])[]): boolean {

@@ -15,14 +15,14 @@ export function observeProcess(heapMb: number) {
   const env = JSON.stringify(process.env)
   const cwd = process.cwd()
   const listeners = listenerCount()
-  const unrefsBefore = unrefs
+  unreferenced.clear()
   return {
     /** What differs from the moment of `observeProcess`, in words; empty: nothing. */
     find(): string[] {
       const found: string[] = []
       const open = countedHandles()
       for (const [name, count] of open) if (count > (handles.get(name) ?? 0)) found.push(`open ${name}`)
-      if (unrefs !== unrefsBefore) found.push('timers without a hold on the process')
+      if (hiddenTimers() > 0) found.push('timers without a hold on the process')
       const changed = watched.flatMap(([name, object], i) =>
         changedKeys(object, shapes[i]).map((key) => `${name}.${key}`),
       )
@@ -44,12 +44,30 @@ function countedHandles(): Map<string, number> {
 }
 
 // A timer that was unreferenced is not among the active resources, and still goes off in the next run.
-let unrefs = 0
+const unreferenced = new Set<WeakRef<NodeJS.Timeout>>()
 const timeout = Object.getPrototypeOf(clearAfter(setTimeout(() => {}, 0)))
-const { unref } = timeout
+const { ref, unref } = timeout
 timeout.unref = function (this: NodeJS.Timeout) {
-  unrefs += 1
+  if (!isCalledByNode()) unreferenced.add(new WeakRef(this))
   return unref.call(this)
+}
+
+/** `fetch` keeps timers for its idle connections. */
+function isCalledByNode(): boolean {
+  const { stack } = new Error()
+  const [, , , caller] = typeof stack === 'string' ? stack.split('\n', 4) : []
+  return caller?.includes('node:internal/') ?? false
+}
+
+/** Of these timers, those that have yet to go off: referenced again for a moment, they are counted with the others. */
+function hiddenTimers(): number {
+  const timers = [...unreferenced].flatMap((each) => each.deref() ?? [])
+  const count = () => countedHandles().get('Timeout') ?? 0
+  const before = count()
+  for (const timer of timers) ref.call(timer)
+  const hidden = count() - before
+  for (const timer of timers) unref.call(timer)
+  return hidden
 }
 
 function clearAfter(timer: NodeJS.Timeout): NodeJS.Timeout {

@@ -26,7 +26,8 @@ const bands = [
   [5, 9],
   [10, Number.POSITIVE_INFINITY],
 ]
-const holds = (/** @type {readonly [number, number] | null | undefined} */ interval, /** @type {number} */ truth) => interval != null && interval[0] <= truth + 1e-12 && truth - 1e-12 <= interval[1]
+const holds = (/** @type {readonly [number, number] | null | undefined} */ interval, /** @type {number} */ truth) =>
+  interval != null && interval[0] <= truth + 1e-12 && truth - 1e-12 <= interval[1]
 const rows = [['tasks of the rarest class', 'seeds', 'experiments', 'arm', 'effect', 'false claims']]
 for (const seeds of [1, 2, 3]) {
   const found = bands.map(() => ({ n: 0, arm: 0, effect: 0, nulls: 0, claimed: 0 }))

@@ -229,7 +229,10 @@ function write(phrases, isNew, ...key) {
       .replace('{day}', pick(days, ...key, 'since'))
       .replace('{number}', String(10_000 + (draw(...key, 'number') % 90_000)))
       .replace('{city}', pick(cities, ...key, 'city'))
-      .replace('{price}', `${5 + (draw(...key, 'euros') % 240)}.${pick(['00', '50', '90', '95', '99'], ...key, 'cents')}`)
+      .replace(
+        '{price}',
+        `${5 + (draw(...key, 'euros') % 240)}.${pick(['00', '50', '90', '95', '99'], ...key, 'cents')}`,
+      )
       .replace('{name}', pick(names, ...key, 'name'))
   const text = filled.replace(/^./, (first) => first.toUpperCase())
   return draw(...key, 'typo') % 5 === 0 ? swapped(text, 1 + (draw(...key, 'place') % (text.length - 2))) : text

@@ -71,10 +71,18 @@ async function validateIn(project: string, file: string, text: string) {
 }
 
 describe('what the pages show', () => {
-  it.each(['README.md', 'docs/concepts/experiments.md'])('%s: its experiment is valid (CFG-14)', async (page) => {
-    const blocks = codeBlocks(read(page), 'yaml')
-    expect(blocks).toHaveLength(1)
-    expect(await validateIn(await newProject(), 'experiment.yaml', blocks[0] ?? '')).toMatchObject({ code: 0 })
+  it.each([
+    ['README.md', []],
+    ['docs/concepts/experiments.md', ['examples/helpdesk/experiment.yaml']],
+  ])('%s: its experiment is valid, and so is what it shows for an example (CFG-14)', async (page, examples) => {
+    const [whole = '', ...parts] = codeBlocks(read(page), 'yaml')
+    expect(parts).toHaveLength(examples.length)
+    const project = await newProject()
+    expect(await validateIn(project, 'experiment.yaml', whole)).toMatchObject({ code: 0 })
+    for (const [i, example] of examples.entries()) {
+      const text = `extends: ${join(root, example)}\n${parts[i]}`
+      expect(await validateIn(project, 'experiment.yaml', text)).toMatchObject({ code: 0 })
+    }
   })
 
   it('the README names every command, and its flags are those of the command line (USE-319)', () => {

@@ -35,3 +35,8 @@ export async function mustRun(command: string, args: readonly string[], options:
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} exited with ${status}\n${stdout}\n${stderr}`)
   return stdout
 }
+
+/** Without what the command line says of waits alone: on a busy machine anything may take long. */
+export function unhurried(stderr: string): string {
+  return stderr.replaceAll(/^(?:still at it after \d+ s: |\S+: no news for \d+ s: ).*\n/gm, '')
+}

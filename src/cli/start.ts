@@ -25,6 +25,10 @@ export async function start(): Promise<void> {
       controller.abort()
     })
   }
+  // Emitted when nothing keeps the event loop alive: what the command waits for would never come, and Node would exit with 0.
+  process.once('beforeExit', () => {
+    void fail(new Error('nothing is left to wait for, and the command is not done'), io, argv)
+  })
   await end(await main(argv, io))
 }
 

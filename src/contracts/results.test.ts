@@ -93,7 +93,7 @@ describe('the documents under --json', () => {
       'scores',
       'error',
     ])
-    expect(Object.keys(Score.shape)).toEqual(['mean', 'ci', 'over', 'n'])
+    expect(Object.keys(Score.shape)).toEqual(['mean', 'ci', 'over', 'too_few', 'n'])
   })
 
   it('of history and import have exactly the promised fields (CON-5)', () => {

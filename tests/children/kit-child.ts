@@ -48,6 +48,11 @@ const acts: Readonly<Record<string, (parent: KitParent) => unknown>> = {
     while (held.length > 0);
   },
   'start a process': () => spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600_000)'], { stdio: 'ignore' }).pid,
+  'leave a process with its pipes'() {
+    const args = ['-e', 'setTimeout(() => {}, 5000)']
+    spawn(process.execPath, args, { detached: true, stdio: ['ignore', 1, 2, 3, 'ignore', 5] }).unref()
+    process.exit(3)
+  },
   environment: () => Object.keys(process.env),
 }
 

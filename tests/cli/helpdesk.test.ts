@@ -59,7 +59,7 @@ describe('the help desk', { timeout: 300_000 }, () => {
       ['experiment.yaml', 'completed', 5],
       ['may.yaml', 'completed', 1],
     ])
-    expect(results['experiment.yaml']?.claims).toHaveLength(5)
+    expect(results['experiment.yaml']?.claims).toHaveLength(6)
     const report = readFileSync(join(cwd, 'helpdesk.html'), 'utf8')
     const shown = ['deduped', 'linear', 'april', 'per_class', 'returns', 'confusion', 'Wrong answers', 'Curves']
     for (const text of shown) expect(report.includes(text), text).toBe(true)

@@ -50,6 +50,13 @@ describe('bin/evsys.js', () => {
     expect(stderr).toMatch(/^INTERNAL\n {2}late\n {2}fix: .*\n$/)
   })
 
+  it('that would wait for ever says so, and is not taken for done (CLI-3)', async () => {
+    const preload = join(folder, 'never-read.cjs')
+    writeFileSync(preload, `require('node:fs').promises.readFile = () => new Promise(() => {})\n`)
+    const result = await runProcess(['validate', 'e.yaml'], { nodeArgs: ['--require', preload] })
+    expect(result).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('the command is not done') })
+  })
+
   it('is quiet when the reader of stdout goes away (CLI-2)', async () => {
     const child = spawn(process.execPath, [evsysBin, 'schema', 'experiment'], { env: cleanEnv() })
     child.stdout.destroy()

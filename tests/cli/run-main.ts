@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { main } from '../../src/cli/main.ts'
 import type { CliIo } from '../../src/cli/output/io.ts'
+import { unhurried } from '../run-command.ts'
 
 export interface CliResult {
   code: number
@@ -39,11 +40,6 @@ export async function runMain(args: readonly string[], options: RunOptions = {})
   }
   const code = await main(args, io)
   return { code, stdout: written.stdout, stderr: unhurried(written.stderr) }
-}
-
-/** Without what a command says of waits alone: on a busy machine anything may take long. */
-export function unhurried(stderr: string): string {
-  return stderr.replaceAll(/^(?:still at it after \d+ s: |\S+: no news for \d+ s: ).*\n/gm, '')
 }
 
 async function* once(text: string): AsyncGenerator<string> {

@@ -1,6 +1,7 @@
 // The command line as users run it: bin/evsys.js in a process of its own, over the compiled dist/.
 import { spawn } from 'node:child_process'
-import { root, unhurried } from './run-main.ts'
+import { unhurried } from '../run-command.ts'
+import { root } from './run-main.ts'
 
 export const evsysBin = `${root}bin/evsys.js`
 

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ErrorReport, ValidateReport } from '../../src/contracts/index.ts'
 import { needs } from '../needs.ts'
-import { runCommand } from '../run-command.ts'
-import { installedProgram, packOnce } from './packed.ts'
+import { runCommand, unhurried } from '../run-command.ts'
+import { packOnce, runInstalled } from './packed.ts'
 
 const compiler = needs('a C compiler', () => spawnSync('cc', ['--version']).status === 0 || 'no cc')
 const example = fileURLToPath(new URL('../../examples/custom-plugins', import.meta.url))
@@ -31,15 +31,14 @@ function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
 
 /** The installed package, in a folder with no copy of evsys. */
 async function evsys(extra: Record<string, string>, cwd: string, ...args: string[]) {
-  return await runCommand(process.execPath, [installedProgram(), ...args], { cwd, env: environment(extra) })
+  return await runInstalled(args, { cwd, env: environment(extra) })
 }
 
 /** `npx` with the tarball, in a folder with no copy of evsys. */
 async function npx(cwd: string, ...args: string[]) {
   const env = environment({ npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' })
   const result = await runCommand('npx', ['--yes', '--package', packOnce(), 'evsys', ...args], { cwd, env })
-  const stderr = result.stderr.replace(/^npm (warn|notice).*\n/gm, '')
-  return { ...result, stderr }
+  return { ...result, stderr: unhurried(result.stderr.replace(/^npm (warn|notice).*\n/gm, '')) }
 }
 
 describe('evsys from the tarball', () => {

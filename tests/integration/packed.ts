@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { type CommandOptions, type CommandResult, runCommand, unhurried } from '../run-command.ts'
 
 /** Path of the tarball that `npm pack` makes of the working tree; packed once per run of the integration lane. */
 export function packOnce(): string {
@@ -16,4 +17,10 @@ export function installedOnce(): string {
 /** The program of the installed package. */
 export function installedProgram(): string {
   return join(installedOnce(), 'node_modules', 'evsys', 'bin', 'evsys.js')
+}
+
+/** Runs the installed program. */
+export async function runInstalled(args: readonly string[], options: CommandOptions): Promise<CommandResult> {
+  const result = await runCommand(process.execPath, [installedProgram(), ...args], options)
+  return { ...result, stderr: unhurried(result.stderr) }
 }

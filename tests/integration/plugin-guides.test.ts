@@ -8,7 +8,7 @@ import { probeSandboxes } from '../../src/sandbox/index.ts'
 import { needs } from '../needs.ts'
 import { guideFiles, pluginGuides } from '../plugin-guides.ts'
 import { mustRun, runCommand } from '../run-command.ts'
-import { installedOnce, installedProgram } from './packed.ts'
+import { installedOnce, installedProgram, runInstalled } from './packed.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const works = await probeSandboxes()
@@ -32,7 +32,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(project, path), text)
 }
 
-const evsys = (...args: string[]) => runCommand(process.execPath, [installedProgram(), ...args], { cwd: project })
+const evsys = (...args: string[]) => runInstalled(args, { cwd: project })
 
 beforeAll(async () => {
   await mustRun(process.execPath, [installedProgram(), 'init', project], { cwd: folder })

@@ -537,6 +537,7 @@ describe('a field that changes what is done or written', slow, () => {
     baseline: { baseline: 'base_model' },
     metric: { metric: 'val.pass_rate' },
     min_effect: { min_effect: 0.5 },
+    max_drop: { max_drop: 0.5 },
   }
   it('of a claim (USE-330)', async () => {
     const { dir, file } = project(scored)

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { compiledUrl } from '../../../tests/compiled-url.ts'
 import { kitProtocol } from '../../../tests/kit-protocol.ts'
+import { runCommand } from '../../../tests/run-command.ts'
 import { isAlive } from '../process-identity.ts'
 import {
   type Child,
@@ -211,6 +213,13 @@ describe('a guarded process', () => {
     await expect(waits).rejects.toThrow('enough')
     expect(child.end).toMatchObject({ stopped: 'closed' })
     await vi.waitFor(() => expect(runs(pid)).toBe(false), { timeout: 60_000 })
+  })
+
+  it('that ends keeps its parent alive until its calls have failed, whoever holds its pipes (KER-5)', async () => {
+    const parent = compiledUrl(resolve('tests/children/kit-parent.ts'))
+    const args = [fileURLToPath(parent), script.href, 'leave a process with its pipes']
+    const result = await runCommand(process.execPath, args, { cwd: process.cwd() })
+    expect(result).toEqual({ status: 0, stdout: 'Error: exit code 3\n', stderr: '' })
   })
 
   it('gets no variable that could hold a secret (KER-5)', async () => {

@@ -144,7 +144,9 @@ class GuardedProcess implements Transport {
   #awaitEnd(): Promise<ProcessEnd> {
     const child = this.#child
     return new Promise((resolve) => {
+      let late: NodeJS.Timeout | undefined
       const finish = () => {
+        clearTimeout(late)
         const { exitCode: code, signalCode: signal } = child
         const why = { stopped: this.#stopped, flooded: this.#flooded, stuck: this.#stuck }
         resolve({ code, signal, printed: this.#tail, ...why })
@@ -157,7 +159,8 @@ class GuardedProcess implements Transport {
       })
       child.once('exit', () => {
         killGroup(child.pid) // its own children
-        setTimeout(finish, 1000).unref() // one that left the group may hold the pipes open for ever
+        // One that left the group may hold the pipes open for ever. Nothing else keeps our event loop alive until they are closed.
+        late = setTimeout(finish, 1000)
       })
     })
   }

@@ -122,7 +122,7 @@ function coverSentence({ interval, over, n_seeds, seed_interval = null }: PairEv
 }
 
 /** Where a class has too few tasks for the interval to be right as often as it says. */
-export function roughSentence({ too_few }: Pick<PairEvidence, 'too_few'>): string {
+function roughSentence({ too_few }: Pick<PairEvidence, 'too_few'>): string {
   return too_few === undefined ? '' : ` The interval is not calibrated: ${roughText(too_few)}.`
 }
 

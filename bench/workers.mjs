@@ -68,7 +68,12 @@ function quantile(values, share) {
   return [...values].sort((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? Number.NaN
 }
 
-const options = { onWritten() {}, onScore: () => Promise.reject(new Error('no benchmark')), stopping: signal, signal }
+const options = {
+  onWritten() {},
+  onEvaluate: () => Promise.reject(new Error('no benchmark')),
+  stopping: signal,
+  signal,
+}
 /** @type {number[]} */
 const overheadsMs = []
 let residentMb = 0

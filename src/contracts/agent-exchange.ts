@@ -17,8 +17,8 @@ export const AgentOrder = z.strictObject({
   max_tokens: z.int().min(1),
   temperature: z.number().min(0),
   seed_path: z.array(z.union([z.string(), z.number()])).describe('Address of the draws, below the seed of the run.'),
-  level: Level,
-  workdir: z.string(),
+  takes_tools: z.boolean().describe('Whether its model can be given tools.'),
+  environment: z.strictObject({ level: Level, workdir: z.string() }).optional().describe('Absent: there is none.'),
 })
 export type AgentOrder = z.infer<typeof AgentOrder>
 
@@ -139,5 +139,14 @@ export const PolicyAnswer = z.strictObject({
   prompt_tokens: Count,
   completion_tokens: Count,
   latency_s: z.number().min(0),
+  cost_usd: z.number().min(0).optional(),
 })
 export type PolicyAnswer = z.infer<typeof PolicyAnswer>
+
+export const PolicyReply = z.union([
+  PolicyAnswer,
+  z.strictObject({
+    is_too_long: z.literal(true).describe('The conversation is longer than the context of the model.'),
+  }),
+])
+export type PolicyReply = z.infer<typeof PolicyReply>

@@ -214,6 +214,12 @@ export const RunEvent = z.discriminatedUnion('type', [
     ),
     tables: MetricTables.optional().describe('Of the metrics that give one.'),
     predictions: z.string().optional().describe('Blob of the answers that were scored.'),
+    weights: z.string().optional().describe('Address of the weights that answered, or the name of a base model.'),
+    project_code: z
+      .array(z.string())
+      .optional()
+      .describe('Plugins of the project that took part in answering: what they do is part of the score.'),
+    n_deaths: Count.optional().describe('Times that the evaluator ended by itself, and was asked again.'),
     error: ErrorRecord.optional().describe('Present where it gave no score.'),
   }),
   runEvent('rollout.finished', {

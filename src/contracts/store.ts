@@ -48,6 +48,8 @@ export interface Store extends AsyncDisposable {
   evals(runId: string): Promise<EvalRow[]>
   /** Those that still exist, by step. */
   checkpoints(runId: string): Promise<CheckpointRow[]>
+  /** Runs that saved weights under an address, or one that begins with it; those that were deleted since are among them. */
+  runsWithWeights(address: string): Promise<string[]>
   artifacts(runId: string): Promise<Artifact[]>
   keepArtifact(runId: string, artifact: Artifact): Promise<void>
   events(query: {

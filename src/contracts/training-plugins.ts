@@ -185,6 +185,16 @@ export interface OpenBackend extends AsyncDisposable {
   tokenizerOf?(baseModel: string): Promise<Tokenizer>
 }
 
+/** What answers for weights that were saved at a place to train. */
+export interface OpenWeights extends AsyncDisposable {
+  /** Draws from saved weights, or from the base model as it came. */
+  sample: TrainingService['sample']
+  readonly tokenizer: Tokenizer
+  /** Longest sequence the model takes. */
+  readonly maxContext: number
+  readonly chatTemplate?: string | undefined
+}
+
 /** A place to train. */
 export interface Backend<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'backend', K, S> {
   open(
@@ -199,4 +209,12 @@ export interface Backend<K extends string = string, S extends z.ZodType = z.ZodT
       stopping?: AbortSignal | undefined
     },
   ): Promise<OpenBackend>
+  /** Opens what draws from weights that its runs saved, with no model in training. Absent: `open` is used for that as well. */
+  openWeights?(
+    context: Context<z.output<S>> & {
+      model: ModelConfig
+      /** Of the run whose weights they are. */
+      runDir: string
+    },
+  ): Promise<OpenWeights>
 }

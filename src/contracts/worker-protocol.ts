@@ -5,8 +5,8 @@ import {
   AgentRecord,
   EnvironmentCall,
   EnvironmentReply,
-  PolicyAnswer,
   PolicyQuestion,
+  PolicyReply,
 } from './agent-exchange.ts'
 import { ErrorCode, ErrorRecord } from './error.ts'
 import { AnswerFailure, GuardTrip, JudgeReport, StepFailures } from './events.ts'
@@ -26,7 +26,7 @@ export const SealedTask = z.strictObject({
 })
 export type SealedTask = z.infer<typeof SealedTask>
 
-/** A benchmark as a worker may know it: what is asked, never what is expected. */
+/** A benchmark as a worker and the evaluator may know it: how it is asked, never what is expected. */
 export const SealedBenchmark = z.strictObject({
   name: z.string(),
   split: Split,
@@ -39,12 +39,17 @@ export const SealedBenchmark = z.strictObject({
   agent: PluginSpec.optional().describe('Harness that produces the answers; absent: that of the run.'),
   one_completion: z.literal(true).optional().describe('No agent answers, that of the run neither.'),
   inference: PluginSpec.optional().describe('Client that answers in place of the weights.'),
-  tasks_file: z.string().describe('JSON lines of tasks as SealedTask has them.'),
+  tasks_file: z
+    .string()
+    .optional()
+    .describe(
+      'JSON lines of tasks as SealedTask has them, where rows that repeat them are left out; absent otherwise.',
+    ),
   drop_leaks: z.literal(true).optional().describe('Training rows that repeat its questions are left out.'),
   in_folders: z
     .literal(true)
     .optional()
-    .describe('Its tasks are folders: the controller attempts them, and asks the worker for what the policy says.'),
+    .describe('Its tasks are folders: the controller attempts them, and the evaluator answers for the policy.'),
 })
 export type SealedBenchmark = z.infer<typeof SealedBenchmark>
 
@@ -178,6 +183,40 @@ export const Scored = z.strictObject({
 })
 export type Scored = z.infer<typeof Scored>
 
+/** An answer that was scored, as callbacks of a run may know it. */
+export const EvaluatedAnswer = Prediction.extend({ instruction: z.string().optional() })
+export type EvaluatedAnswer = z.infer<typeof EvaluatedAnswer>
+
+/** What a run hears of an evaluation that it asked for. The record of it is written elsewhere. */
+export const Evaluated = z.strictObject({
+  scored: Scored,
+  failure: ErrorRecord.optional().describe('The first error, where every attempt failed.'),
+  answers: z.array(EvaluatedAnswer).optional().describe('Present where the run has callbacks for them.'),
+})
+export type Evaluated = z.infer<typeof Evaluated>
+
+/**
+ * Where an evaluation begins or ends among the events of a run. A run says where, and no more: the controller puts `eval.started` or
+ * `eval.finished` in its place, with what the evaluator and the scorer found.
+ */
+export const EvalMark = z.strictObject({
+  seq: z.int().min(1),
+  at: z.iso.datetime(),
+  run_id: z.string(),
+  type: z.literal('evaluation'),
+  phase: z.enum(['started', 'finished']),
+  evaluation: z.int().min(1).describe('Number that the worker gave.'),
+  benchmark: z.string(),
+  step: Count.optional().describe('Absent: after training.'),
+})
+export type EvalMark = z.infer<typeof EvalMark>
+
+/** Weights as they cross between processes. */
+export const NamedWeights = z.union([
+  z.strictObject({ kind: z.literal('sampler'), uri: z.string().min(1) }),
+  z.strictObject({ baseModel: z.string().min(1) }),
+])
+
 /** A plugin file as it was when a worker loaded it. */
 export const FileStamp = z.strictObject({ file: z.string(), stamp: z.string() })
 export type FileStamp = z.infer<typeof FileStamp>
@@ -191,10 +230,10 @@ export const WorkerStart = z.strictObject({
 })
 export type WorkerStart = z.infer<typeof WorkerStart>
 
-/** What an evaluation of a benchmark wants; `step` is absent after training. */
-const Evaluation = { benchmark: z.string(), step: Count.optional() }
-
-/** What the controller and a run worker ask of each other. `evaluation` and `agent` are numbers that the asking side gave. */
+/**
+ * What the controller and a run worker ask of each other. `evaluation` is a number that the worker gave, `agent` one of the
+ * controller. A worker names weights and a benchmark; it neither sees nor says what they scored before that is in the record.
+ */
 export const workerProtocol = {
   child: {
     load: {
@@ -216,17 +255,7 @@ export const workerProtocol = {
     },
     /** The run saves and leaves; with the reason. */
     stop: { params: z.string() },
-    /** Of an agent in a trial that `attempt` asked for. */
-    answer: {
-      params: PolicyQuestion.extend({ evaluation: z.int() }),
-      result: z.union([
-        PolicyAnswer,
-        z.strictObject({
-          is_too_long: z.literal(true).describe('The conversation is longer than the context of the model.'),
-        }),
-      ]),
-    },
-    /** Runs an agent of the project in a trial that `attempt` asked for; its environment is the controller's. */
+    /** Runs an agent of the project in an evaluation; its environment, if it has one, is the controller's, and so is its model. */
     act: { params: z.strictObject({ evaluation: z.int(), agent: z.int(), order: AgentOrder }), result: AgentRecord },
   },
   parent: {
@@ -236,16 +265,24 @@ export const workerProtocol = {
     written: { params: z.int().min(1) },
     /** The end of the process is near, and this is why. */
     failing: { params: ErrorRecord.extend({ code: ErrorCode.extract(['WORKER_DIED', 'FILE_FAILED']) }) },
-    score: { params: z.strictObject({ ...Evaluation, predictions_file: z.string() }), result: Scored, most: 16 },
-    /** Has the task folders of a benchmark attempted and scored. */
-    attempt: {
+    /** Has weights of the run evaluated on a benchmark. */
+    evaluate: {
       params: z.strictObject({
-        ...Evaluation,
-        evaluation: z.int(),
+        evaluation: z.int().min(1),
+        benchmark: z.string(),
+        step: Count.optional().describe('Absent: after training.'),
+        weights: NamedWeights,
         system_prompt: z.string().optional().describe('In place of that of the benchmark; empty: none.'),
+        with_answers: z.boolean(),
       }),
-      result: z.strictObject({ scored: Scored, answers: z.array(Prediction).describe('What agents ended with.') }),
-      most: 16,
+      result: Evaluated,
+      most: 4,
+    },
+    /** What an agent that runs in the worker asks the weights that are evaluated. */
+    policy: {
+      params: z.strictObject({ agent: z.int(), asked: PolicyQuestion }),
+      result: PolicyReply,
+      most: 1000,
     },
     /** A call of an agent to the environment of its task. */
     environment: {

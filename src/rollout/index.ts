@@ -25,6 +25,7 @@ export { JobConfig, refuseJobFields } from './job/job-config.ts'
 export type { JobTask, PlannedTrial } from './job/plan-trials.ts'
 export { type JobEnd, type JobRequest, type JobTrial, runJob } from './job/run-job.ts'
 export { LimitReached, limitOf } from './policy/limit-reached.ts'
+export { answerQuestion, remotePolicy } from './policy/remote-policy.ts'
 export { createTokenPolicy } from './policy/token-policy.ts'
 export { type ProxyServer, type ServedSession, serveProxy } from './proxy/serve-proxy.ts'
 export {

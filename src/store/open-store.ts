@@ -22,6 +22,7 @@ import {
   readEvals,
   readRun,
   readRuns,
+  readRunsWithWeights,
 } from './read-runs.ts'
 import { readCursor, readEvents } from './streams.ts'
 import { createExperiment, createVerdicts } from './write-experiment.ts'
@@ -78,6 +79,7 @@ function storeOver(database: Database, ownClock: Clock | undefined, migrated: Mi
     findRun: (reference) => findRun(database, reference),
     evals: (runId) => readEvals(database, runId),
     checkpoints: (runId) => readCheckpoints(database, runId),
+    runsWithWeights: (address) => readRunsWithWeights(database, address),
     artifacts: (runId) => readArtifacts(database, runId),
     keepArtifact: (runId, artifact) => keepArtifact(database, runId, artifact),
     events: (query) => readEvents(database, query),

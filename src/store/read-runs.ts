@@ -161,6 +161,16 @@ export async function readCheckpoints(database: Database, runId: string): Promis
   }))
 }
 
+export async function readRunsWithWeights(database: Database, address: string): Promise<string[]> {
+  const rows = await database.query
+    .selectFrom('checkpoint')
+    .select('run_id')
+    .distinct()
+    .where((eb) => eb(eb.fn<string>('substr', ['ref', eb.lit(1), eb.lit(address.length)]), '=', address))
+    .execute()
+  return rows.map(({ run_id }) => run_id)
+}
+
 export async function readArtifacts(database: Database, runId: string): Promise<Artifact[]> {
   return database.query
     .selectFrom('artifact')

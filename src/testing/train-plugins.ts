@@ -99,7 +99,7 @@ async function train(assignment: RunAssignment, plugins: readonly AnyPlugin[]): 
       nextItem: assignment.next_item,
       nextEvent: assignment.next_event,
       clock: systemClock,
-      write: async (_number, item) => void items.push(item),
+      write: async (_number, item) => void (item.type === 'evaluation' || items.push(item)), // it has no benchmarks
     }),
     services: {
       registry,
@@ -110,7 +110,7 @@ async function train(assignment: RunAssignment, plugins: readonly AnyPlugin[]): 
         throw new Error(`there is no secret ${name}`)
       },
     },
-    askScore: () => Promise.reject(new Error('a run of a test has no benchmarks')),
+    evaluate: () => Promise.reject(new Error('a run of a test has no benchmarks')),
   })
   const steps = items.flatMap((item) => (item.type === 'step.finished' ? [item.metrics] : []))
   return { steps, items, logged }

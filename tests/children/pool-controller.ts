@@ -18,7 +18,7 @@ const assignments = acts.map((act) => {
   return { ...assignment, config: { ...assignment.config, data: { ...assignment.config.data, transforms } } }
 })
 for (const assignment of assignments) {
-  const options = { onWritten() {}, onScore: () => Promise.reject(new Error('none')), stopping: signal, signal }
+  const options = { onWritten() {}, onEvaluate: () => Promise.reject(new Error('none')), stopping: signal, signal }
   pool.run(assignment, options).catch(() => {})
 }
 

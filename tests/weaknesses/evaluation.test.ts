@@ -2,9 +2,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { byteTokenizer, mockBackend } from '../../src/backends/index.ts'
 import { Benchmark, type OpenInferenceClient, type OpenRenderer, SealedBenchmark } from '../../src/contracts/index.ts'
 import { answerWithClient, openScorer, passAtK, taskMessages } from '../../src/evaluate/index.ts'
-import { answerTasks } from '../../src/runner/train/score-benchmark.ts'
+import { AnsweringPlaces } from '../../src/evaluator/open-answering.ts'
+import { OpenEvaluation } from '../../src/evaluator/serve-evaluations.ts'
+import { createRegistry, defineBackend, defineRenderer } from '../../src/kernel/index.ts'
+import { runAssignment } from '../run-assignment.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()
@@ -79,17 +84,33 @@ export default defineVerifier({ kind: 'moody', summary: 'Throws at times.', para
       chat_template,
       tasks_file: 'none',
     })
-    const model = { sample: async () => [{ tokens: new Int32Array(), logprobs: new Float64Array() }] }
-    await answerTasks({
-      benchmark: sealed,
-      tasks,
-      model: model as never,
-      weights: { uri: 'x' } as never,
-      renderer,
-      seed: 1,
-      step: 'final',
-      signal,
-    }) // only `sample` is called
+    const sample = async () => [{ tokens: new Int32Array(), logprobs: new Float64Array(), stopReason: 'stop' as const }]
+    const weights = { sample, tokenizer: byteTokenizer, maxContext: 100, async [Symbol.asyncDispose]() {} }
+    const registry = createRegistry()
+    const backend = defineBackend({
+      kind: 'mock',
+      summary: 'Says nothing.',
+      params: mockBackend.params,
+      open: () => Promise.reject(new Error('nothing is trained')),
+      openWeights: async () => weights,
+    })
+    const chat = defineRenderer({
+      kind: 'plain_chat',
+      summary: 'Listens.',
+      params: z.strictObject({}),
+      open: async () => renderer,
+    })
+    for (const plugin of [backend, chat]) registry.add(plugin, { rank: 'built-in', label: 'test' })
+    const { config, run_id, run_dir } = runAssignment(folder())
+    await using places = new AnsweringPlaces()
+    const of = { run_id, run_dir, config, benchmark: sealed, seed: 1, weights: { baseModel: 'm' } }
+    await using evaluation = await OpenEvaluation.begin(
+      { ...of, agent_elsewhere: false, secrets: {}, addresses: {}, cassette_dir: folder() },
+      places,
+      { registry, signal, log() {}, need: async () => {} },
+      { act: () => Promise.reject(new Error('no agent')), onAnswer() {} },
+    )
+    await evaluation.answer(tasks, signal)
     expect(asked).toHaveLength(2)
     expect(asked[0]).toEqual(asked[1])
     expect(taskMessages('x', benchmark)).toEqual([

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { OpenWeights } from '../../contracts/index.ts'
 import { defineBackend, EvsysError, systemClock } from '../../kernel/index.ts'
 import { byteTokenizer, mockMaxContext } from '../models/mock-models.ts'
 
@@ -50,5 +51,10 @@ export const mockBackend = defineBackend({
         await close()
       },
     }
+  },
+  // Weights are files in the folder of a run: another trainer reads them.
+  async openWeights(context): Promise<OpenWeights> {
+    const { weightsOf } = await import('../tinker/open-client-backend.ts')
+    return weightsOf(await mockBackend.open({ ...context, loraRank: undefined, seed: 0 }))
   },
 })

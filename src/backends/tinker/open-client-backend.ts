@@ -1,5 +1,5 @@
 // A backend over any service that speaks the training protocol: one model of one client.
-import type { LogLevel, OpenBackend, Tokenizer } from '../../contracts/index.ts'
+import type { LogLevel, OpenBackend, OpenWeights, Tokenizer } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { OnTinkerEvent, TinkerClient } from '../../tinker/index.ts'
 import { byteTokenizer } from '../models/mock-models.ts'
@@ -42,6 +42,13 @@ export async function openClientBackend(options: ClientBackendOptions): Promise<
   }
 }
 
+/** What answers for saved weights, over a model that is never trained. Disposing of it closes that. */
+export function weightsOf({ service, ...opened }: OpenBackend): OpenWeights {
+  const { tokenizer, chatTemplate, maxContext } = opened
+  const sample: OpenWeights['sample'] = (request, signal) => service.sample(request, signal)
+  return { sample, tokenizer, chatTemplate, maxContext, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}
+
 /** Passes on what a person should know of a connection: words of the service, and that it is waited for. */
 export function logEvents(log: (level: LogLevel, text: string) => void): OnTinkerEvent {
   return (event) => {
@@ -61,7 +68,8 @@ function secondsText(ms: number): string {
   return `${Math.ceil(ms / 1000)} s`
 }
 
-async function contextOf(client: TinkerClient, baseModel: string): Promise<number> {
+/** Longest text that a model of a service takes. */
+export async function contextOf(client: TinkerClient, baseModel: string): Promise<number> {
   const { supported_models } = await client.capabilities()
   const length = supported_models.find(({ model_name }) => model_name === baseModel)?.max_context_length
   if (length != null) return length

@@ -1,6 +1,10 @@
 import * as z from 'zod'
+import type { OpenWeights } from '../../contracts/index.ts'
 import { defineBackend } from '../../kernel/index.ts'
 import type { Preset } from '../../tinker/index.ts'
+
+/** That of the official client where none is named: every service takes it. */
+const anyRank = 32
 
 const presetNames = ['tinker', 'evsys', 'skyrl', 'tuft', 'fireworks'] as const
 
@@ -44,5 +48,10 @@ export const tinkerBackend = defineBackend({
       maxContext,
       openText: (arch, id) => openModelText(arch, tokenizer ?? id),
     })
+  },
+  // What stands for the tokens of a model is told of a model alone: one is made, and not trained.
+  async openWeights({ runDir, ...context }): Promise<OpenWeights> {
+    const { weightsOf } = await import('./open-client-backend.ts')
+    return weightsOf(await tinkerBackend.open({ ...context, runDir, loraRank: anyRank, seed: 0 }))
   },
 })

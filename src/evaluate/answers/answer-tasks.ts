@@ -1,5 +1,7 @@
 // The answers of a model behind a client to the tasks of a benchmark. It sees what is asked and never what is expected.
 import {
+  type AgentOrder,
+  type AgentRecord,
   type Benchmark,
   type ChatMessage,
   ErrorRecord,
@@ -28,7 +30,7 @@ interface Question {
 interface ClientQuestion extends Question {
   readonly client: OpenInferenceClient
   /** The agent that runs the model through a task, and what finds it; absent: every task is asked once. */
-  readonly withAgent?: Pick<AgentQuestion, 'agent' | 'services'> | undefined
+  readonly withAgent?: Pick<AgentQuestion, 'agent' | 'services' | 'runElsewhere'> | undefined
 }
 
 /** One prediction per task and sample, in order. One that failed is a prediction with its error; the others continue. */
@@ -103,6 +105,8 @@ export interface AgentQuestion extends Question {
   readonly agent: PluginSpec
   readonly services: Pick<PluginServices, 'registry' | 'log' | 'secret'>
   policy(): OpenInferenceClient
+  /** Runs the agent where code of the project runs; absent: it runs here. */
+  runElsewhere?: ((order: AgentOrder) => Promise<AgentRecord>) | undefined
   /** Part of the address of every draw, so that evaluations of a benchmark do not share draws. */
   readonly step: number | 'final'
 }
@@ -116,6 +120,16 @@ async function attemptTask(task: SealedTask, sample: number, question: AgentQues
   const { benchmark, agent, services, seed, step, signal } = question
   const { name, max_tokens: maxTokens, temperature, chat_template } = benchmark
   const { task_id } = task
+  const seedPath = ['eval', name, step, task_id, sample]
+  const { runElsewhere } = question
+  if (runElsewhere !== undefined) {
+    const { instruction, metadata } = asTask(task, benchmark)
+    const asked = { task_id, instruction, metadata, system_prompt: chat_template.system_prompt, seed_path: seedPath }
+    const takes_tools = question.policy().takesTools === true
+    const record = await runElsewhere({ ...asked, agent, max_tokens: maxTokens, temperature, takes_tools })
+    signal.throwIfAborted()
+    return { task_id, sample, ...agentPrediction(outcomeOf(record)) }
+  }
   const { runAgent } = await import('../../rollout/index.ts') // only where there is an agent
   const outcome = await runAgent({
     agent,
@@ -123,20 +137,23 @@ async function attemptTask(task: SealedTask, sample: number, question: AgentQues
     sampling: { maxTokens, temperature },
     task: asTask(task, benchmark),
     policy: withSystemPrompt(question.policy(), chat_template.system_prompt),
-    services: { ...services, random: (...path) => keyedRandom(seed, 'eval', name, step, task_id, sample, ...path) },
+    services: { ...services, random: (...path) => keyedRandom(seed, ...seedPath, ...path) },
   })
   signal.throwIfAborted()
   return { task_id, sample, ...agentPrediction(outcome) }
 }
 
+type Outcome = Pick<AgentOutcome, 'ended' | 'output' | 'truncated' | 'usage' | 'error'>
+
+function outcomeOf(record: AgentRecord): Outcome {
+  const { output, truncated, error, is_late, prompt_tokens, completion_tokens, latency_s } = record
+  const usage = { promptTokens: prompt_tokens, completionTokens: completion_tokens, latencyS: latency_s }
+  const ended = error === undefined ? 'done' : is_late === true ? 'timeout' : 'failed'
+  return { ended, output, truncated, usage, error }
+}
+
 // An agent that fails by itself has answered wrongly, and is counted; a model that cannot be reached has not answered.
-function agentPrediction({
-  ended,
-  output,
-  truncated,
-  usage,
-  error,
-}: AgentOutcome): Omit<Prediction, 'task_id' | 'sample'> {
+function agentPrediction({ ended, output, truncated, usage, error }: Outcome): Omit<Prediction, 'task_id' | 'sample'> {
   const record = error === undefined ? undefined : ErrorRecord.strip().parse(error)
   if (error?.infra === true) return { error: record }
   return {

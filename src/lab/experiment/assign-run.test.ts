@@ -6,6 +6,7 @@ import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { segmentFile } from '../../record/files/experiment-folder.ts'
 import { type OpenStore, openStore } from '../../store/index.ts'
 import { createIntake } from '../workers/segment-reader.ts'
+import { EvalLedger } from './eval-ledger.ts'
 import { assignRun } from './supervise-run.ts'
 
 const folder = temporaryFolders()
@@ -17,7 +18,13 @@ async function oneRun(store: OpenStore, dir: string) {
   const lease = await store.leases.acquire('experiment', 'me', 60_000)
   if (experiment === undefined || row === undefined || lease === undefined) throw new Error('they were recorded')
   const options = { store, experiment, outputDir: dir, projectDir: dir, plugins: [], benchmarks: [] }
-  const intake = (file: string, from: number) => createIntake(row, file, from, { store, lease, onItem: () => {} })
+  const intake = (file: string, from: number) =>
+    createIntake(row, file, from, {
+      store,
+      lease,
+      onItem: () => {},
+      recorded: new EvalLedger({ benchmarks: [] }).recorded,
+    })
   return { row, options, intake, runDir: join(dir, row.name) }
 }
 

@@ -4,7 +4,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Benchmark, DataConfig, Notice, Plan, RunConfig } from '../../contracts/index.ts'
 import { EvsysError, fileError, whyNotHidden } from '../../kernel/index.ts'
-import { answersFolder } from '../../record/index.ts'
+import { answersFolder, evaluationsFolder } from '../../record/index.ts'
 import { trialsFolder } from '../trials/trial-scratch.ts'
 
 export interface BenchmarkSeal {
@@ -67,7 +67,7 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   const hidden = answers.filter((each) => !clashing.includes(each)).map(({ path }) => path)
   // Verdicts of judges quote reference answers, as do answers that were scored; trials hold tests; what is hidden must be there before a process starts.
   const verdicts = join(projectDir, '.evsys', 'verdicts')
-  const kin = [verdicts, answersFolder(projectDir), trialsFolder(projectDir)]
+  const kin = [verdicts, answersFolder(projectDir), evaluationsFolder(projectDir), trialsFolder(projectDir)]
   for (const folder of kin) {
     await mkdir(folder, { recursive: true }).catch((cause: unknown) => {
       throw fileError('write', folder, cause)

@@ -10,8 +10,9 @@ import {
   type Plan,
   type SealedBenchmark,
 } from '../../contracts/index.ts'
+import { Evaluator } from '../../evaluator/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
-import { dryRunMark } from '../../record/index.ts'
+import { dryRunMark, evaluationsFolder } from '../../record/index.ts'
 import { type ExperimentRow, type Lease, type OpenStore, openStore, type RunRow } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import type { WorkerLimits } from '../workers/worker-limits.ts'
@@ -82,6 +83,7 @@ export class ExperimentSession {
   readonly hooks: ExperimentHooks
   readonly sealed: SealedBenchmarks
   readonly pool: WorkerPool
+  readonly evaluator: Evaluator
   /** Runs at a time. */
   readonly limit: number
   /** Aborted: runs save and leave, by request or because a budget is used up. */
@@ -136,6 +138,10 @@ export class ExperimentSession {
     const { projectDir, seal } = checked
     const { spare, limits } = options
     this.pool = createWorkerPool({ size: this.limit, projectDir, spare, hidden: seal.hidden, ...limits })
+    const own = evaluationsFolder(projectDir)
+    const hidden = seal.hidden.filter((path) => path !== own)
+    this.evaluator = new Evaluator({ projectDir, cards: checked.cards, hidden, limit: this.limit })
+    if (this.benchmarks.length > 0) this.evaluator.warmUp()
   }
 
   /** Begins the experiment in the record, or finds the one to resume, and opens what its runs need. */
@@ -203,6 +209,7 @@ export class ExperimentSession {
   async work(task: () => Promise<void>): Promise<void> {
     try {
       await using _sealed = this.sealed
+      await using _evaluator = this.evaluator
       await using _pool = this.pool
       await task()
     } finally {

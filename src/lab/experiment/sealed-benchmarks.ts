@@ -1,8 +1,8 @@
-// The benchmarks of an experiment: one scorer process each, which alone knows the expected answers, and the questions as files
-// that workers may read.
+// The benchmarks of an experiment: one scorer process each, which alone knows the expected answers. Workers may read questions only
+// where rows that repeat them are left out.
 import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type {
   Benchmark,
   PluginCard,
@@ -42,7 +42,10 @@ interface SealedOptions {
 }
 
 interface AttemptQuestion
-  extends Pick<BenchmarkTrials, 'policy' | 'runAgent' | 'kept' | 'seed' | 'step' | 'signal' | 'onAnswer'> {
+  extends Pick<
+    BenchmarkTrials,
+    'policy' | 'takesTools' | 'runAgent' | 'kept' | 'seed' | 'step' | 'signal' | 'onAnswer'
+  > {
   /** Of the run; those of the benchmark win. */
   readonly agent?: PluginSpec | undefined
   readonly environment?: PluginSpec | undefined
@@ -91,7 +94,6 @@ export class SealedBenchmarks implements AsyncDisposable {
   /** Writes the questions as files of the experiment: what was opened before there was one belongs to it from now on. */
   async place(outputDir: string): Promise<void> {
     this.#outputDir = outputDir
-    await mkdir(join(outputDir, 'questions'), { recursive: true })
     this.sealed = await Promise.all(this.#names.map((name) => this.#place(this.#find(name), outputDir)))
   }
 
@@ -147,18 +149,16 @@ export class SealedBenchmarks implements AsyncDisposable {
 
   async #place({ benchmark, scorer, folders }: Opened, outputDir: string): Promise<SealedBenchmark> {
     const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template } = benchmark
-    const tasks_file = join(outputDir, 'questions', `${name}.jsonl`)
-    const lines = scorer.sealedTasks().map((task) => `${JSON.stringify(task)}\n`)
-    await writeFileAtomic(tasks_file, lines.join(''))
+    const isDropping = this.#options.dropping?.includes(name) === true
     const asked = { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template }
     return {
       ...asked,
-      tasks_file,
+      tasks_file: isDropping ? await writeQuestions(scorer, join(outputDir, 'questions', `${name}.jsonl`)) : undefined,
       agent: benchmark.agent,
       one_completion: benchmark.engine === 'harbor' ? undefined : true,
       inference: benchmark.inference,
       in_folders: folders === undefined ? undefined : true,
-      drop_leaks: this.#options.dropping?.includes(name) === true ? true : undefined,
+      drop_leaks: isDropping ? true : undefined,
     }
   }
 
@@ -197,4 +197,16 @@ export class SealedBenchmarks implements AsyncDisposable {
     })
     return { scored: await scorer.score(predictions, signal, rewards, answersFile), predictions }
   }
+}
+
+async function writeQuestions(scorer: OpenScorer, file: string): Promise<string> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFileAtomic(
+    file,
+    scorer
+      .sealedTasks()
+      .map((task) => `${JSON.stringify(task)}\n`)
+      .join(''),
+  )
+  return file
 }

@@ -1,10 +1,9 @@
-// One run from the controller's side: assign it, store what its worker writes, have its answers scored, and record how it ended,
-// also when the worker did not live to report it.
+// One run from the controller's side: assign it, store what its worker writes, evaluate its weights, and record how it ended, also when
+// the worker did not live to report it.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pastGuards, pastLosses } from '../../algorithms/index.ts'
 import {
-  agentOf,
   armReference,
   CheckpointKind,
   type ErrorRecord,
@@ -14,26 +13,26 @@ import {
   RunAssignment,
   type RunEvent,
   referencedArms,
-  type Scored,
 } from '../../contracts/index.ts'
 import {
   type AnnouncedWait,
   announceWait,
   EvsysError,
-  errorRecord,
   fileError,
   isDiskFull,
   isDiskFullError,
   onAbort,
   systemCode,
 } from '../../kernel/index.ts'
-import { answersFile, isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
+import { isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 import { untilRunDirFree } from '../workers/run-holder.ts'
 import { createIntake } from '../workers/segment-reader.ts'
 import type { RunOutcome } from '../workers/worker-pool.ts'
-import { pluginFilesOf, type ScoreQuestion, type TrialQuestion } from '../workers/worker-process.ts'
+import { pluginFilesOf } from '../workers/worker-process.ts'
 import { callbacksOf } from './check-experiment.ts'
+import { EvalLedger } from './eval-ledger.ts'
+import { evaluateRun } from './evaluate-run.ts'
 import type { ExperimentSession } from './experiment-session.ts'
 
 /** Does one run. True: it completed. It throws what is no fault of the run: a record that cannot be written, a full disk. */
@@ -62,13 +61,13 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
     news.follow(item)
     session.onItem(of, item)
   }
-  const at = { store: session.store, lease: session.lease, onItem }
+  const ledger = await openLedger(row, session)
+  const at = { store: session.store, lease: session.lease, onItem, recorded: ledger.recorded }
   const intake = createIntake(row, assignment.segment_file, assignment.next_item, at, onFailed)
   try {
     const ended = await pool.run(assignment, {
       onWritten: intake.onWritten,
-      onScore: (question) => scoreAnswers(row, question, session),
-      onTrials: (question) => scoreTrials(row, question, session),
+      onEvaluate: (question) => evaluateRun(row, question, { ledger, caughtUp: intake.drain }, session),
       stopping,
       signal: AbortSignal.any([signal, broken.signal, news.overdue]),
       secrets: secrets.get(row.name) ?? {},
@@ -83,6 +82,14 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
   } finally {
     await intake.close()
   }
+}
+
+/** The book of what is measured for an attempt at a run. */
+async function openLedger(row: RunRow, { store, experiment, sealed }: ExperimentSession): Promise<EvalLedger> {
+  const stream = { stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 }
+  const events = row.attempt === 0 ? [] : await store.events(stream)
+  const past = events.flatMap((event) => ('experiment_id' in event ? [] : [event]))
+  return new EvalLedger({ benchmarks: sealed.sealed, objective: experiment.plan.objective, past })
 }
 
 /** What a run that was asked to end may take until it reports anything. */
@@ -150,7 +157,9 @@ export async function ingestLeftovers(row: RunRow, session: ExperimentSession): 
   for (const attempt of await segmentNumbers(runDir)) {
     if (attempt < row.attempt) continue
     const { nextItem } = await session.store.cursor(`run:${row.id}`)
-    const intake = createIntake(row, segmentFile(runDir, attempt), nextItem, session)
+    const { recorded } = await openLedger(row, session)
+    const { store, lease, onItem } = session
+    const intake = createIntake(row, segmentFile(runDir, attempt), nextItem, { store, lease, onItem, recorded })
     try {
       await intake.drain()
     } catch (error) {
@@ -166,58 +175,6 @@ export async function ingestLeftovers(row: RunRow, session: ExperimentSession): 
 function faultOfRun(error: unknown): ErrorRecord {
   if (!EvsysError.is(error) || error.code === 'STORE_FAILED') throw error
   return error.toRecord()
-}
-
-async function scoreAnswers(
-  row: RunRow,
-  { benchmark, step, predictions }: ScoreQuestion,
-  { sealed, projectDir, signal, onCost }: ExperimentSession,
-): Promise<Scored> {
-  try {
-    const scored = await sealed.score(benchmark, predictions, {
-      answersFile: answersFile(projectDir, row, { benchmark, step }),
-      signal,
-    })
-    const answers = predictions.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0) // of a client that answers
-    onCost((scored.judge?.cost_usd ?? 0) + answers)
-    return scored
-  } catch (error) {
-    signal.throwIfAborted()
-    return unscored(error)
-  }
-}
-
-// Which agent attempts them is read from the record: what the worker says of itself does not count.
-async function scoreTrials(
-  row: RunRow,
-  { benchmark, step, ...question }: TrialQuestion,
-  { sealed, outputDir, projectDir }: ExperimentSession,
-) {
-  const { config } = requireTraining(row)
-  const { environment, seed } = config
-  const at = step ?? 'final'
-  const split = sealed.sealed.some(({ name, split }) => name === benchmark && split === 'test') ? 'test' : 'validation'
-  const kept = { root: runFolder(outputDir, row.name), place: join('logs', split, 'trials', `${benchmark}-${at}`) }
-  const label = `${row.id}-${at}`
-  try {
-    return await sealed.attempt(benchmark, {
-      ...question,
-      agent: agentOf(config),
-      environment,
-      kept,
-      seed,
-      step: at,
-      label,
-      answersFile: answersFile(projectDir, row, { benchmark, step }),
-    })
-  } catch (error) {
-    question.signal.throwIfAborted()
-    return { scored: unscored(error), predictions: [] }
-  }
-}
-
-function unscored(error: unknown): Scored {
-  return { metrics: {}, rewards: {}, n_tasks: 0, n_infra_failed: 0, scorer_hash: '', error: errorRecord(error) }
 }
 
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never

@@ -42,6 +42,8 @@ export interface BenchmarkTrials {
   readonly environment?: PluginSpec | undefined
   /** The model in one session: a part of one attempt. */
   policy(session: string): OpenInferenceClient
+  /** Whether the model can be given tools; absent: it is told of them in words. */
+  readonly takesTools?: boolean | undefined
   /** Runs the agent where the code of the project is; absent: it is all ours, and runs here. */
   readonly runAgent?: RunAgent | undefined
   readonly seed: number
@@ -116,7 +118,7 @@ async function attempt(
 }
 
 function runnerOf(
-  { benchmark, agent: spec, runAgent, policy, seed, step: at, scratch }: BenchmarkTrials,
+  { benchmark, agent: spec, runAgent, policy, takesTools = false, seed, step: at, scratch }: BenchmarkTrials,
   { name: task }: LoadedTask,
   sample: number,
   services: Omit<PluginServices, 'signal'>,
@@ -125,7 +127,8 @@ function runnerOf(
   const { system_prompt } = chat_template
   const seedPath = (step: string) => ['eval', name, at, task, sample, step]
   if (runAgent !== undefined) {
-    return workerAgent(runAgent, { agent: spec, max_tokens, temperature, system_prompt }, seedPath, scratch)
+    const order = { agent: spec, max_tokens, temperature, system_prompt }
+    return workerAgent(runAgent, order, { seedPath, scratch, policy, takesTools, at: [task, sample] })
   }
   return folderAgent(
     {
@@ -143,15 +146,27 @@ function runnerOf(
 function workerAgent(
   runAgent: RunAgent,
   order: Pick<AgentOrder, 'agent' | 'system_prompt' | 'max_tokens' | 'temperature'>,
-  seedPath: (step: string) => (string | number)[],
-  scratch: string,
+  {
+    seedPath,
+    scratch,
+    policy: policyOf,
+    takesTools,
+    at,
+  }: Pick<BenchmarkTrials, 'scratch' | 'policy'> & {
+    takesTools: boolean
+    seedPath: (step: string) => (string | number)[]
+    /** The task and the sample. */
+    at: readonly (string | number)[]
+  },
 ): RunTrialAgent {
   return async ({ task, folder, environment }, signal) => {
     const { task_id, instruction, metadata } = task
     const { level, workdir } = environment
     const seed_path = seedPath(folder.step ?? '')
-    const whole = { ...order, task_id, instruction, metadata, level, workdir, seed_path }
-    const record = await runAgent({ order: whole, environment, scratch }, signal)
+    const policy = policyOf(JSON.stringify([...at, folder.step]))
+    const given = { environment: { level, workdir }, takes_tools: takesTools, seed_path }
+    const whole = { ...order, task_id, instruction, metadata, ...given }
+    const record = await runAgent({ order: whole, policy, environment: { held: environment, scratch } }, signal)
     const { output, truncated, prompt_tokens, completion_tokens, latency_s, error, is_late } = record
     const isLate = error !== undefined && is_late === true
     return {

@@ -4,7 +4,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isAbsolute, relative, sep } from 'node:path'
 import * as z from 'zod'
-import { Item, Prediction } from '../../contracts/index.ts'
+import { EvalMark, Item, Prediction } from '../../contracts/index.ts'
 import { checkValue, EvsysError, fileWork, ifPresent, type ValueIssue } from '../../kernel/index.ts'
 import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
 
@@ -37,7 +37,7 @@ export function readSegment(
   let line = 0
   let last: number | undefined
 
-  const parse = (bytes: Buffer): Item | undefined => {
+  const parse = (bytes: Buffer): SegmentItem | undefined => {
     line += 1
     const { n, item } = parseLine(bytes, (message) => damaged(file, line, message))
     const expected = last === undefined ? undefined : last + 1
@@ -47,6 +47,8 @@ export function readSegment(
     last = n
     if (runId !== undefined && (!('run_id' in item) || 'experiment_id' in item || item.run_id !== runId))
       throw damaged(file, line, 'the item is not one of this run')
+    if (item.type === 'eval.started' || item.type === 'eval.finished')
+      throw damaged(file, line, 'a run says what an evaluation found, which is recorded by those who measured it')
     return n < from ? undefined : item
   }
 
@@ -64,8 +66,8 @@ export function readSegment(
 
   return {
     /** Up to `limit` further items, those that are there by now. */
-    async next(limit: number): Promise<Item[]> {
-      const items: Item[] = []
+    async next(limit: number): Promise<SegmentItem[]> {
+      const items: SegmentItem[] = []
       let parsedBytes = 0
       while (items.length < limit && parsedBytes < callBytes) {
         const end = rest.indexOf(newline, searched)
@@ -92,7 +94,10 @@ export function readSegment(
   }
 }
 
-const Line = z.strictObject({ n: z.int().min(1), item: Item })
+/** What a run reports: its items, and where its evaluations stand among them. */
+export type SegmentItem = Item | EvalMark
+
+const Line = z.strictObject({ n: z.int().min(1), item: z.union([Item, EvalMark]) })
 
 function parseLine(bytes: Buffer, fault: (message: string) => EvsysError): z.infer<typeof Line> {
   let value: unknown
@@ -122,6 +127,8 @@ interface IntakeOptions {
   readonly lease: Lease
   /** Sees every item once it is stored. */
   onItem(row: RunRow, item: Item): void
+  /** What stands in the record for an item of the segment; throws where that is not for the run to say. */
+  recorded(item: SegmentItem): Item
 }
 
 /** Items per transaction. */
@@ -132,7 +139,7 @@ export function createIntake(
   row: RunRow,
   file: string,
   from: number,
-  { store, lease, onItem }: IntakeOptions,
+  { store, lease, onItem, recorded }: IntakeOptions,
   onFailed: (error: unknown) => void = () => {},
 ) {
   const reader = readSegment(file, from, { runId: row.id })
@@ -142,11 +149,15 @@ export function createIntake(
 
   const take = async () => {
     for (;;) {
-      const items = await reader.next(BATCH)
-      if (items.length === 0) return
-      const { nextSeq } = await store.push({ stream: `run:${row.id}`, fromSeq: next, items }, lease)
-      next = nextSeq
-      for (const item of items) onItem(row, item)
+      const reported = await reader.next(BATCH)
+      if (reported.length === 0) return
+      const { items, fault } = whatIsRecorded(reported, recorded)
+      if (items.length > 0) {
+        const { nextSeq } = await store.push({ stream: `run:${row.id}`, fromSeq: next, items }, lease)
+        next = nextSeq
+        for (const item of items) onItem(row, item)
+      }
+      if (fault !== undefined) throw fault.error
     }
   }
   /** Stores what is there by now; an error of this or an earlier reading. */
@@ -170,6 +181,19 @@ export function createIntake(
       await reader.close()
     },
   }
+}
+
+/** Up to the first item that is refused: what stands before it is true. */
+function whatIsRecorded(reported: readonly SegmentItem[], recorded: IntakeOptions['recorded']) {
+  const items: Item[] = []
+  for (const item of reported) {
+    try {
+      items.push(recorded(item))
+    } catch (error) {
+      return { items, fault: { error } }
+    }
+  }
+  return { items }
 }
 
 /** The answers of a run. Their file must lie in the folder of the run, and every line of it must be an answer. */

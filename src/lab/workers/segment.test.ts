@@ -7,7 +7,7 @@ import { startChild } from '../../../tests/start-child.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { Item } from '../../contracts/index.ts'
 import { openSegmentWriter } from '../../runner/worker/segment-writer.ts'
-import { readSegment, type SegmentOptions } from './segment-reader.ts'
+import { readSegment, type SegmentItem, type SegmentOptions } from './segment-reader.ts'
 
 const folder = temporaryFolders()
 const file = () => join(folder(), 'segments', '1.jsonl')
@@ -26,9 +26,9 @@ async function write(path: string, items: readonly Item[], from = 1): Promise<vo
   await writer.close()
 }
 
-async function readAll(path: string, from = 1, options: SegmentOptions = {}): Promise<Item[]> {
+async function readAll(path: string, from = 1, options: SegmentOptions = {}): Promise<SegmentItem[]> {
   const reader = readSegment(path, from, options)
-  const items: Item[] = []
+  const items: SegmentItem[] = []
   try {
     for (;;) {
       const some = await reader.next(3)

@@ -1,6 +1,5 @@
-// Agents and their two ends: the environment of a task, which is here, as an agent in a worker calls it; the policy of a run, which
-// a worker holds, as an agent here calls it. The worker runs code of the project: it names paths inside the environment alone, what
-// it uploads are bytes that it sent, never a path of this machine, and its answers are words of which nothing is trusted.
+// The environment of a task, which is here, as an agent in a worker calls it. The worker runs code of the project: it names paths
+// inside the environment alone, and what it uploads are bytes that it sent, never a path of this machine.
 import { appendFile, chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type {
@@ -8,12 +7,9 @@ import type {
   EnvironmentCommand,
   EnvironmentReply,
   OpenEnvironment,
-  OpenInferenceClient,
-  PolicyQuestion,
   SandboxProcess,
-  workerProtocol,
 } from '../../contracts/index.ts'
-import { EvsysError, type Result } from '../../kernel/index.ts'
+import { EvsysError } from '../../kernel/index.ts'
 
 export type ServedEnvironment = ReturnType<typeof serveEnvironment>
 
@@ -140,39 +136,4 @@ async function entriesOf(root: string): Promise<NonNullable<EnvironmentReply['en
   }
   await visit(root, '')
   return entries
-}
-
-type PolicyReply = Result<(typeof workerProtocol)['child'], 'answer'>
-
-/** The policy as an agent of the controller has it. `ask` sends a question to the worker. */
-export function policyClient(
-  session: string,
-  ask: (question: PolicyQuestion, signal: AbortSignal) => Promise<PolicyReply>,
-): OpenInferenceClient {
-  return {
-    takesTools: false, // tools of agents that run here are described in words
-    async generate({ messages, tools, stop, maxTokens, topP, topK, seed, temperature }, signal) {
-      const answer = await ask(
-        {
-          session,
-          messages: [...messages],
-          seed,
-          max_tokens: maxTokens,
-          temperature,
-          tools: tools?.map((tool) => ({ ...tool, parameters: { ...tool.parameters } })),
-          stop: stop && [...stop],
-          top_p: topP,
-          top_k: topK,
-        },
-        signal,
-      )
-      if ('is_too_long' in answer) {
-        const { LimitReached } = await import('../../rollout/index.ts') // the agent that asks has loaded it
-        throw new LimitReached('context')
-      }
-      const { text, reasoning, tool_calls, stop_reason, prompt_tokens, completion_tokens, latency_s } = answer
-      const usage = { promptTokens: prompt_tokens, completionTokens: completion_tokens, latencyS: latency_s }
-      return { text, stopReason: stop_reason, usage, reasoning, toolCalls: tool_calls }
-    },
-  }
 }

@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { benchmarkFile } from '../../../tests/benchmark-file.ts'
 import { type Act, writeHostilePlugin } from '../../../tests/hostile-plugin.ts'
 import { runAssignment } from '../../../tests/run-assignment.ts'
 import { startChild } from '../../../tests/start-child.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import type { Item, RunAssignment } from '../../contracts/index.ts'
+import type { RunAssignment } from '../../contracts/index.ts'
 import { identify, isAlive } from '../../kernel/index.ts'
-import { readSegment } from './segment-reader.ts'
+import { readSegment, type SegmentItem } from './segment-reader.ts'
 import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { RunOptions } from './worker-process.ts'
 
@@ -40,13 +41,13 @@ function acting(
 
 const options = (changes: Partial<RunOptions> = {}): RunOptions => ({
   onWritten() {},
-  onScore: () => Promise.reject(new Error('nobody scores here')),
+  onEvaluate: () => Promise.reject(new Error('nobody evaluates here')),
   stopping: never,
   signal: never,
   ...changes,
 })
 
-async function itemsOf({ segment_file, run_id }: RunAssignment): Promise<Item[]> {
+async function itemsOf({ segment_file, run_id }: RunAssignment): Promise<SegmentItem[]> {
   const reader = readSegment(segment_file, 1, { runId: run_id })
   const items = await reader.next(10_000)
   await reader.close()
@@ -383,36 +384,24 @@ describe('a run that is to end', slow, () => {
   })
 })
 
-describe('answers that want a score', slow, () => {
+describe('weights that want a score', slow, () => {
   const scored = { metrics: { mean_reward: 1 }, rewards: { a: [1] }, n_tasks: 1, n_infra_failed: 0, scorer_hash: 'h' }
-  const asking = () => {
-    const tasks_file = join(folder(), 'tasks.jsonl')
-    writeFileSync(tasks_file, '{"task_id":"a","instruction":"say a"}\n')
-    const benchmark = {
-      name: 'val',
-      split: 'val' as const,
-      run_every: 0,
-      num_samples: 2,
-      max_tokens: 4,
-      temperature: 0,
-    }
-    const benchmarks = [{ ...benchmark, n_concurrent: 1, chat_template: {}, tasks_file }]
-    return runAssignment(project, { benchmarks })
-  }
+  const asking = () => runAssignment(project, { benchmarks: [benchmarkFile(folder(), { name: 'val' })] })
 
-  it('reach the controller checked, and the score goes back into the run (LAB-12)', async () => {
+  it('are named to the controller, and the score goes into callbacks of the run and never into its segment (LAB-12)', async () => {
     const pool = openPool()
     const assignment = asking()
     const questions: unknown[] = []
-    const onScore: RunOptions['onScore'] = async ({ predictionsFile, ...question }) => {
+    const onEvaluate: RunOptions['onEvaluate'] = async ({ runAgent: _, signal: __, ...question }) => {
       questions.push(question)
-      expect(readFileSync(predictionsFile, 'utf8').trim().split('\n')).toHaveLength(2)
-      return scored
+      return { scored }
     }
-    expect(await pool.run(assignment, options({ onScore }))).toEqual({ outcome: 'finished' })
-    const answer = (sample: number) => expect.objectContaining({ task_id: 'a', sample, output: expect.any(String) })
-    expect(questions).toEqual([{ benchmark: 'val', predictions: [answer(0), answer(1)] }])
-    expect((await itemsOf(assignment)).find(({ type }) => type === 'eval.finished')).toMatchObject(scored)
+    expect(await pool.run(assignment, options({ onEvaluate }))).toEqual({ outcome: 'finished' })
+    const weights = { kind: 'sampler', uri: expect.stringMatching(/^mock:.*\/checkpoints\/sampler\//) }
+    expect(questions).toEqual([{ evaluation: 1, benchmark: 'val', weights, withAnswers: false }])
+    const marks = (await itemsOf(assignment)).filter(({ type }) => type === 'evaluation')
+    expect(marks).toMatchObject([{ phase: 'started' }, { phase: 'finished', evaluation: 1, benchmark: 'val' }])
+    expect(readFileSync(assignment.segment_file, 'utf8')).not.toContain('rewards')
   })
 
   it('leave their process clean: it does the next run too (LAB-7)', async () => {
@@ -423,15 +412,15 @@ describe('answers that want a score', slow, () => {
       return await logOf(assignment)
     }
     const before = await processOfNext()
-    expect(await pool.run(asking(), options({ onScore: async () => scored }))).toEqual({ outcome: 'finished' })
+    expect(await pool.run(asking(), options({ onEvaluate: async () => ({ scored }) }))).toEqual({ outcome: 'finished' })
     expect(await processOfNext()).toEqual(before)
   })
 
-  it('fail the run when they cannot be scored (LAB-12)', async () => {
+  it('fail the run when they are refused (LAB-12)', async () => {
     const pool = openPool()
     const assignment = asking()
     expect(await pool.run(assignment, options())).toEqual({ outcome: 'finished' })
-    expect(await endOf(assignment)).toMatchObject({ status: 'failed', error: { message: 'nobody scores here' } })
+    expect(await endOf(assignment)).toMatchObject({ status: 'failed', error: { message: 'nobody evaluates here' } })
   })
 })
 

@@ -1,17 +1,18 @@
 // One run worker, as the controller has it: a process with code of the project that does runs, one at a time. However it ends, that
-// becomes the typed failure of the run it was at. What the worker says of an agent is its words and its usage; it cannot say a reward.
+// becomes the typed failure of the run it was at. It names weights to be evaluated, and says the words of its agents; it cannot say what
+// any of that is worth.
 import { extname } from 'node:path'
 import {
   type AddressVariable,
   type AgentOrder,
   type AgentRecord,
   type ErrorRecord,
+  type Evaluated,
   type FileStamp,
   type OpenEnvironment,
   type OpenInferenceClient,
-  type Prediction,
   type RunAssignment,
-  type Scored,
+  type Weights,
   type WorkerStart,
   workerProtocol,
 } from '../../contracts/index.ts'
@@ -31,27 +32,20 @@ import {
   type PluginReference,
   type ProcessIdentity,
 } from '../../kernel/index.ts'
-import { readPredictions } from './segment-reader.ts'
-import { policyClient, type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
+import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
 import { createPrintedLines, lostRun, type WorkerLimits, watchGrowth } from './worker-limits.ts'
 
-/** Answers of a run that want a score. The file holds the same predictions, as JSON lines. */
-export interface ScoreQuestion {
+/** Weights that a run names to be evaluated. */
+export interface EvaluationQuestion {
+  readonly evaluation: number
   readonly benchmark: string
   /** Absent: after training. */
   readonly step?: number | undefined
-  readonly predictions: readonly Prediction[]
-  readonly predictionsFile: string
-}
-
-/** Task folders of a benchmark that want to be attempted: by agents here, with a policy that the worker answers for. */
-export interface TrialQuestion {
-  readonly benchmark: string
-  /** Absent: after training. */
-  readonly step?: number | undefined
+  readonly weights: Weights
   /** In place of that of the benchmark; empty: none. */
   readonly systemPrompt?: string | undefined
-  policy(session: string): OpenInferenceClient
+  /** Whether the run wants to know what was answered. */
+  readonly withAnswers: boolean
   /** Runs an agent of the project, in the worker. */
   readonly runAgent: RunAgent
   /** Aborted: no one waits for the score any more. */
@@ -62,9 +56,7 @@ export interface RunOptions {
   /** The segment holds every item before `nextItem`. */
   onWritten(nextItem: number): void
   /** A rejection fails the run. */
-  onScore(question: ScoreQuestion): Promise<Scored>
-  /** Absent: a run that has task folders to be attempted fails. */
-  onTrials?: ((question: TrialQuestion) => Promise<{ scored: Scored; predictions: readonly Prediction[] }>) | undefined
+  onEvaluate(question: EvaluationQuestion): Promise<Evaluated>
   /** Aborted: the run saves and leaves. */
   readonly stopping: AbortSignal
   /** Aborted: the worker is killed and the call rejects with the signal's reason. */
@@ -100,12 +92,12 @@ export interface WorkerProcessOptions {
   readonly early?: ForkSpec | undefined
 }
 
-/** An agent of the project, and the environment that it acts in. */
+/** An agent of the project, the model that it asks, and the environment that it acts in. */
 interface AgentTask {
   readonly order: AgentOrder
-  readonly environment: OpenEnvironment
-  /** A folder that code of the project cannot see. */
-  readonly scratch: string
+  readonly policy: OpenInferenceClient
+  /** Absent: there is none. `scratch`: a folder that code of the project cannot see. */
+  readonly environment?: { readonly held: OpenEnvironment; readonly scratch: string } | undefined
 }
 
 /** Runs an agent of the project in the worker. When the signal aborts the agent is stopped, and what it did is still waited for. */
@@ -138,7 +130,7 @@ class RunWorker {
   readonly identity: ProcessIdentity
   readonly #child: Child<typeof workerProtocol>
   readonly #limits: WorkerLimits
-  readonly #environments = new Map<number, ServedEnvironment>()
+  readonly #acting = new Map<number, { policy: OpenInferenceClient; environment: ServedEnvironment | undefined }>()
   #agents = 0
   #stamps: readonly FileStamp[] | undefined
   #current: RunUnderWay | undefined
@@ -167,7 +159,7 @@ class RunWorker {
       handlers: this.#handlers(),
       mayNotice: () => notices.take(1),
       onAlive: () => this.#current?.onAlive(),
-      deathOf: () => new EvsysError('INTERRUPTED', 'the worker that holds the policy is gone'),
+      deathOf: () => new EvsysError('INTERRUPTED', 'the worker is gone'),
     })
     this.identity = identify(this.#child.pid)
     this.#load(pluginFiles, (files) => ({
@@ -255,47 +247,49 @@ class RunWorker {
       failing: (error) => {
         this.#failing = error
       },
-      async score({ benchmark, step, predictions_file: predictionsFile }) {
-        const { assignment, options } = now()
-        const place = { runDir: assignment.run_dir, signal: options.signal }
-        const predictions = await readPredictions(predictionsFile, place)
-        return await options.onScore({ benchmark, step, predictions, predictionsFile })
-      },
-      attempt: async ({ evaluation, benchmark, step, system_prompt: systemPrompt }, signal) => {
+      evaluate: async ({ weights, system_prompt: systemPrompt, with_answers: withAnswers, ...question }, signal) => {
         const { options } = now()
-        if (options.onTrials === undefined) throw new EvsysError('INTERNAL', 'trials are not run here')
-        const { scored, predictions } = await options.onTrials({
-          benchmark,
-          step,
+        return await options.onEvaluate({
+          ...question,
+          weights,
           systemPrompt,
-          policy: (session) =>
-            policyClient(session, (question, own) =>
-              this.#child.call('answer', { evaluation, ...question }, { signal: own }),
-            ),
-          runAgent: (task, own) => this.#runAgent(evaluation, task, own),
+          withAnswers,
+          runAgent: (task, own) => this.#runAgent(question.evaluation, task, own),
           signal: AbortSignal.any([options.signal, signal]),
         })
-        return { scored, answers: [...predictions] }
+      },
+      policy: async ({ agent, asked }, signal) => {
+        const { policy } = this.#actingAs(agent)
+        const { answerQuestion } = await import('../../rollout/index.ts') // few runs have an agent of the project
+        return await answerQuestion(policy, asked, signal)
       },
       environment: async ({ agent, asked }, signal) => {
-        const environment = this.#environments.get(agent)
-        if (environment === undefined)
-          throw new EvsysError('AGENT_FAILED', 'the phase of the agent is over: its environment is closed to it')
+        const { environment } = this.#actingAs(agent)
+        if (environment === undefined) throw new EvsysError('AGENT_FAILED', 'its task has no environment')
         return await environment.answer(asked, signal)
       },
     }
   }
 
-  async #runAgent(evaluation: number, task: AgentTask, signal: AbortSignal): Promise<AgentRecord> {
+  #actingAs(agent: number) {
+    const acting = this.#acting.get(agent)
+    if (acting !== undefined) return acting
+    throw new EvsysError(
+      'AGENT_FAILED',
+      'the phase of the agent is over: its model and its environment are closed to it',
+    )
+  }
+
+  async #runAgent(evaluation: number, { order, policy, environment }: AgentTask, signal: AbortSignal) {
     signal.throwIfAborted()
     this.#agents += 1
     const agent = this.#agents
-    await using environment = serveEnvironment(task.environment, task.scratch)
-    this.#environments.set(agent, environment)
+    await using served = environment && serveEnvironment(environment.held, environment.scratch)
+    this.#acting.set(agent, { policy, environment: served })
     try {
-      return await this.#child.call('act', { evaluation, agent, order: task.order }, { signal, onAbort: 'wait' })
+      return await this.#child.call('act', { evaluation, agent, order }, { signal, onAbort: 'wait' })
     } finally {
-      this.#environments.delete(agent)
+      this.#acting.delete(agent)
     }
   }
 

@@ -1,6 +1,6 @@
 // Where an experiment's files lie: its folder, those of its runs, and what their attempts wrote.
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ifPresent } from '../../kernel/index.ts'
 import type { ExperimentRow, RunRow } from '../../store/index.ts'
 
@@ -30,6 +30,19 @@ export function answersFile(
   { benchmark, step }: { benchmark: string; step?: number | undefined },
 ): string {
   return join(answersFolder(projectDir), run.experimentId, run.name, `${benchmark}-${step ?? 'final'}.jsonl`)
+}
+
+/** The answers of one evaluation as they were scored. Beside the folder of the run, in which its code writes. */
+export function predictionsFile(
+  runDir: string,
+  { benchmark, step }: { benchmark: string; step?: number | undefined },
+): string {
+  return join(dirname(runDir), 'predictions', basename(runDir), `${benchmark}-${step ?? 'final'}.jsonl`)
+}
+
+/** What the evaluator keeps of clients that it asks. Recipe code could put answers there, so it does not see it. */
+export function evaluationsFolder(projectDir: string): string {
+  return join(projectDir, '.evsys', 'evaluations')
 }
 
 /** The same of an evaluation outside of runs. */

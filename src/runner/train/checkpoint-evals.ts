@@ -45,12 +45,11 @@ export function createCheckpointEvals(scope: RunScope) {
     async begin(at: StepScope) {
       const due = dueAt(at.step)
       if (due.length === 0) return
-      // All benchmarks of a step evaluate the same weights. They are kept if they turn out to be the best.
+      // All benchmarks of a step evaluate the same weights. They are saved, since it is another process that asks them, and kept if
+      // they turn out to be the best.
       const isCandidate = due.some(selects)
-      const weights = isCandidate
-        ? await scope.model.save(`look_${checkpointName(at.step, assignment.attempt)}`, 'sampler')
-        : await scope.model.snapshot()
-      const scoring = inTurn(due, (benchmark) => evaluateBenchmark(scope, benchmark, weights, at.step))
+      const weights = await scope.model.save(`look_${checkpointName(at.step, assignment.attempt)}`, 'sampler')
+      const scoring = inTurn(due, (benchmark) => evaluateBenchmark(scope, benchmark, weights, { step: at.step }))
       scoring.catch(() => {}) // thrown when it is waited for
       underWay = { at, weights, isCandidate, scoring, waiting: [] }
     },

@@ -16,7 +16,6 @@ import {
   type TrainingService,
   type WholeRunAlgorithm,
 } from '../../contracts/index.ts'
-import { prompted } from '../../evaluate/index.ts'
 import { boundary, EvsysError } from '../../kernel/index.ts'
 import { createCheckpointEvals } from './checkpoint-evals.ts'
 import { createRollouts } from './rollouts.ts'
@@ -178,7 +177,7 @@ function createPromptTrial(scope: RunScope, { at, advance, stop }: PromptTrialOp
         throw new EvsysError('CONFIG_OBJECTIVE', message, { fix })
       }
       advance(step)
-      const evaluated = await evaluateBenchmark(scope, prompted(benchmark, systemPrompt), scope.reference, step)
+      const evaluated = await evaluateBenchmark(scope, benchmark, scope.reference, { step, systemPrompt })
       const { metrics } = evaluated.scored
       const { name, split } = benchmark
       scope.evals = [...scope.evals, { benchmark: name, split, step, metrics }]

@@ -8,6 +8,8 @@ type Hook = keyof CallbackHooks
 type ArgumentsOf<H extends Hook> = Parameters<NonNullable<CallbackHooks[H]>>
 
 export interface LoopCallbacks extends AsyncDisposable {
+  /** Whether one of them hears it. */
+  has(hook: Hook): boolean
   call<H extends Hook>(hook: H, ...args: ArgumentsOf<H>): Promise<void>
 }
 
@@ -18,6 +20,7 @@ export async function openLoopCallbacks(
 ): Promise<LoopCallbacks> {
   const opened: { kind: string; hooks: CallbackHooks & Partial<AsyncDisposable> }[] = []
   const callbacks: LoopCallbacks = {
+    has: (hook) => opened.some(({ hooks }) => hooks[hook] !== undefined),
     async call(hook, ...args) {
       for (const { kind, hooks } of opened) {
         try {

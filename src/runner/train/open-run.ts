@@ -15,14 +15,13 @@ import { CheckpointBook } from './checkpoint-book.ts'
 import type { LoopCallbacks } from './loop-callbacks.ts'
 import { type OpenModel, openModel } from './open-model.ts'
 import { equipRenderers, type RunServices } from './run-context.ts'
-import type { AskScore, AskTrials, RunReporter, RunScope } from './run-scope.ts'
+import type { Evaluate, RunReporter, RunScope } from './run-scope.ts'
 
 export interface TrainRunOptions {
   readonly assignment: RunAssignment
   readonly services: RunServices
   readonly reporter: RunReporter
-  readonly askScore: AskScore
-  readonly askTrials?: AskTrials | undefined
+  readonly evaluate: Evaluate
   /** Aborted: save and leave. The services' signal, aborted: leave at once. */
   readonly stopping: AbortSignal
 }
@@ -43,7 +42,12 @@ export async function openRun(
     const book = bookOf(assignment)
     const others = createOtherModels({ assignment, services, model: () => scope.model })
     const opened = { callbacks, book, renderer, reference, others, model }
-    const scope: RunScope = { ...options, ...opened, evals: assignment.past.evals }
+    let evaluations = 0
+    const nextEvaluation = () => {
+      evaluations += 1
+      return evaluations
+    }
+    const scope: RunScope = { ...options, ...opened, nextEvaluation, evals: assignment.past.evals }
     return Object.assign(scope, {
       async [Symbol.asyncDispose]() {
         try {

@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { runServices } from '../../../tests/run-services.ts'
+import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { DataConfig } from '../../contracts/index.ts'
 import { defineTransform } from '../../kernel/index.ts'
-import { equip, loadRows } from './run-context.ts'
+import { equip, loadRows, readSealedTasks } from './run-context.ts'
 
 const sealed = defineTransform({
   kind: 'sealed',
@@ -73,5 +76,17 @@ describe('the rows of a run', () => {
     await expect(load({})).rejects.toMatchObject({ code: 'DATA_INVALID' })
     await expect(load({ transforms: [{ kind: 'nope' }] })).rejects.toMatchObject({ code: 'PLUGIN_UNKNOWN' })
     await expect(load({ dataset_id: 'ds_1' })).rejects.toMatchObject({ code: 'DATA_READ' })
+  })
+})
+
+describe('questions that rows may not repeat', () => {
+  const folder = temporaryFolders()
+
+  it('hold nothing of what is expected (LAB-12)', async () => {
+    const file = join(folder(), 'tasks.jsonl')
+    writeFileSync(file, '{"task_id":"a","instruction":"x"}\n')
+    expect(await readSealedTasks(file)).toEqual([{ task_id: 'a', instruction: 'x' }])
+    writeFileSync(file, '{"task_id":"a","instruction":"x","expected":"y"}\n')
+    await expect(readSealedTasks(file)).rejects.toThrow()
   })
 })

@@ -164,6 +164,7 @@ async function withoutLeaks<F extends RowFormat>(loaded: LoadedRows<F>, { data }
 export async function droppedQuestions(benchmarks: readonly SealedBenchmark[]): Promise<Map<string, LeakIndex>> {
   const dropping = benchmarks.filter(({ drop_leaks }) => drop_leaks === true)
   const indices = dropping.map(async ({ name, tasks_file, chat_template }) => {
+    if (tasks_file === undefined) throw new EvsysError('INTERNAL', `the questions of benchmark "${name}" have no file`)
     const tasks = await readSealedTasks(tasks_file)
     return [name, createLeakIndex(tasks, { template: chat_template.user_template })] as const
   })

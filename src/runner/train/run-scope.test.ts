@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Item } from '../../contracts/index.ts'
+import type { EvalMark, Item } from '../../contracts/index.ts'
 import { manualClock } from '../../kernel/index.ts'
 import { createRunReporter } from './run-scope.ts'
 
 describe('what a run reports', () => {
   it('is numbered from where earlier attempts left off, items and events apart (LAB-54)', async () => {
-    const written: [number, Item][] = []
+    const written: [number, Item | EvalMark][] = []
     const { report } = createRunReporter({
       runId: 'run_1',
       nextItem: 7,

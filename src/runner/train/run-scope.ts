@@ -3,13 +3,11 @@ import type {
   AgentOrder,
   AgentRecord,
   CallbackScope,
+  EvalMark,
+  Evaluated,
   Item,
-  OpenEnvironment,
   OpenRenderer,
   OtherModels,
-  PolicyAnswer,
-  PolicyQuestion,
-  Prediction,
   RunAssignment,
   RunEvent,
   Scored,
@@ -20,25 +18,23 @@ import type { Clock } from '../../kernel/index.ts'
 import type { CheckpointBook } from './checkpoint-book.ts'
 import type { LoopCallbacks } from './loop-callbacks.ts'
 import type { OpenModel } from './open-model.ts'
+import type { AgentPlace } from './run-agent-order.ts'
 import type { RunServices } from './run-context.ts'
 
-/** Asks the scorer, who alone knows the expected answers. */
-export type AskScore = (question: {
+/** Has weights of the run evaluated, by a process that no recipe runs in. */
+export type Evaluate = (question: {
+  /** Unique in this attempt. */
+  evaluation: number
   benchmark: string
   step?: number | undefined
-  predictions: readonly Prediction[]
-}) => Promise<Scored>
-
-/** Has the task folders of a benchmark attempted where their tests are. */
-export type AskTrials = (question: {
-  benchmark: string
-  step?: number | undefined
+  weights: Weights
+  /** In place of that of the benchmark; empty: none. */
   system_prompt?: string | undefined
-  /** Answers for the policy. */
-  answer(question: PolicyQuestion): Promise<PolicyAnswer>
-  /** Runs an agent of the project over the policy, in an environment that is elsewhere. */
-  runAgent(order: AgentOrder, environment: OpenEnvironment, signal: AbortSignal): Promise<AgentRecord>
-}) => Promise<{ scored: Scored; predictions: readonly Prediction[] }>
+  /** Whether what was answered is wanted as well. */
+  with_answers: boolean
+  /** Runs an agent of the project, over a model and an environment that are elsewhere. */
+  runAgent(order: AgentOrder, place: AgentPlace, signal: AbortSignal): Promise<AgentRecord>
+}) => Promise<Evaluated>
 
 type PastEval = RunAssignment['past']['evals'][number]
 
@@ -46,9 +42,9 @@ export interface RunScope {
   readonly assignment: RunAssignment
   readonly services: RunServices
   readonly reporter: RunReporter
-  readonly askScore: AskScore
-  /** Absent: no one runs trials. */
-  readonly askTrials?: AskTrials | undefined
+  readonly evaluate: Evaluate
+  /** The number of the next evaluation. */
+  nextEvaluation(): number
   /** Aborted when the run should save and leave. */
   readonly stopping: AbortSignal
   readonly callbacks: LoopCallbacks
@@ -92,8 +88,13 @@ export function stepScope(
 // Numbers what a run reports. Events count from the assignment's cursors on, so that every attempt continues the stream.
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never
 
+/** What a run may report by itself: what evaluations found is not its to say. */
+type ReportedEvent = Exclude<RunEvent, { type: 'eval.started' | 'eval.finished' }>
+
 export interface RunReporter {
-  report(event: Body<RunEvent>): Promise<void>
+  report(event: Body<ReportedEvent>): Promise<void>
+  /** Says where an evaluation begins or ends; `scored`, for those who count here, is what was found and is not written. */
+  mark(mark: Omit<Body<EvalMark>, 'type'>, scored?: Scored): Promise<void>
 }
 
 /** `write` stores an item under its number and resolves when it may be forgotten here. */
@@ -102,17 +103,19 @@ export function createRunReporter(options: {
   nextItem: number
   nextEvent: number
   clock: Clock
-  write(number: number, item: Item): Promise<void>
+  write(number: number, item: Item | EvalMark): Promise<void>
 }): RunReporter {
   let item = options.nextItem
   let event = options.nextEvent
+  const write = (body: Body<ReportedEvent> | Body<EvalMark>) => {
+    const at = new Date(options.clock.now()).toISOString()
+    const whole = { ...body, seq: event, at, run_id: options.runId } as RunEvent | EvalMark // the three fields that Body leaves out
+    event += 1
+    item += 1
+    return options.write(item - 1, whole)
+  }
   return {
-    report(body) {
-      const at = new Date(options.clock.now()).toISOString()
-      const whole = { ...body, seq: event, at, run_id: options.runId } as RunEvent // the three fields that Body leaves out
-      event += 1
-      item += 1
-      return options.write(item - 1, whole)
-    },
+    report: write,
+    mark: (mark) => write({ type: 'evaluation', ...mark }),
   }
 }

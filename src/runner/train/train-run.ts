@@ -35,6 +35,12 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
       tally.take(event)
       return reporter.report(event)
     },
+    mark(mark, scored) {
+      const { benchmark, step } = mark
+      const split = assignment.benchmarks.find(({ name }) => name === benchmark)?.split ?? 'val'
+      if (scored !== undefined) tally.take({ type: 'eval.finished', benchmark, split, step, ...scored })
+      return reporter.mark(mark)
+    },
   }
   const failures = () => {
     const counts = tally.counts()
@@ -160,7 +166,9 @@ async function trainAndScore(scope: RunScope, options: CountedOptions, training:
   await scope.callbacks.call('onTrainEnd', end, book.at(last))
 
   const best = book.bestStep
-  const weights = isMoved ? (book.sampler(best ?? last) ?? (await scope.model.snapshot())) : scope.reference
+  const weights = isMoved
+    ? (book.sampler(best ?? last) ?? (await scope.model.save(`final.${assignment.attempt}`, 'sampler')))
+    : scope.reference
   const metrics: Metrics = { ...loop.metrics }
   const finals: BenchmarkEval[] = []
   for (const benchmark of assignment.benchmarks) {

@@ -4,7 +4,7 @@ import { createPluginLog } from './run-in-worker.ts'
 
 function collecting() {
   const told: string[] = []
-  const reporter: RunReporter = {
+  const reporter: Pick<RunReporter, 'report'> = {
     async report(event) {
       if (event.type === 'log') told.push(`${event.level} ${event.text}`)
     },

@@ -1,19 +1,17 @@
-// One assignment inside a worker: the services of the run over the loaded plugins, its segment, its questions to the scorer.
+// One assignment inside a worker: the services of the run over the loaded plugins, its segment, its evaluations.
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { isAbsolute, relative, sep } from 'node:path'
 import {
   type AddressVariable,
   type AnyPlugin,
   agentOf,
+  type EvalMark,
   type Item,
   type LogLevel,
   type PluginSpec,
   type PluginType,
-  type Prediction,
   type RunAssignment,
   type RunConfig,
-  type Scored,
 } from '../../contracts/index.ts'
 import { createPreviewWriter, rowCacheFolder } from '../../data/index.ts'
 import {
@@ -22,7 +20,6 @@ import {
   createRedactor,
   EvsysError,
   errorRecord,
-  fileError,
   hashOf,
   keyedRandom,
   type OpenRegistry,
@@ -34,7 +31,7 @@ import {
 import { cachedRenderer, type TokenSource } from '../train/cached-renderer.ts'
 import type { RenderStart } from '../train/render-protocol.ts'
 import { droppedQuestions, type RunData } from '../train/run-context.ts'
-import { type AskTrials, createRunReporter, type RunReporter } from '../train/run-scope.ts'
+import { createRunReporter, type Evaluate, type RunReporter } from '../train/run-scope.ts'
 import { trainRun } from '../train/train-run.ts'
 import { openSegmentWriter } from './segment-writer.ts'
 
@@ -47,8 +44,7 @@ interface WorkerRunOptions {
   readonly signal: AbortSignal
   /** The segment holds every item before this one. */
   onWritten(nextItem: number): void
-  askScore(question: { benchmark: string; step?: number | undefined; predictions_file: string }): Promise<Scored>
-  readonly askTrials: AskTrials
+  readonly evaluate: Evaluate
 }
 
 /** Does a run. What the run itself gets wrong is reported in its segment; a segment that cannot be written is thrown. */
@@ -89,8 +85,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           address: (name) => addresses?.[name],
           data,
         },
-        askTrials: options.askTrials,
-        askScore: ({ predictions, ...question }) => askWithFile(options, question, predictions),
+        evaluate: options.evaluate,
       })
     } finally {
       log.close()
@@ -98,23 +93,6 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
   } finally {
     await segment.close()
   }
-}
-
-// A file, and not a message: the controller keeps it as a blob, and re-scores from it.
-async function askWithFile(
-  { assignment, askScore }: WorkerRunOptions,
-  question: { benchmark: string; step?: number | undefined },
-  predictions: readonly Prediction[],
-): Promise<Scored> {
-  const folder = join(assignment.run_dir, 'predictions')
-  const file = join(folder, `${question.benchmark}-${question.step ?? 'final'}.jsonl`)
-  try {
-    await mkdir(folder, { recursive: true })
-    await writeFile(file, predictions.map((each) => `${JSON.stringify(each)}\n`).join(''))
-  } catch (cause) {
-    throw fileError('write', file, cause)
-  }
-  return askScore({ ...question, predictions_file: file })
 }
 
 function secretOf(secrets: Readonly<Record<string, string>>, name: string): string {
@@ -147,7 +125,7 @@ export function usedPlugins({ registry, hashOf: codeHash }: OpenRegistry, config
   return {
     registry: noting,
     hash,
-    sign(item: Item): Item {
+    sign(item: Item | EvalMark): Item | EvalMark {
       if (item.type !== 'run.started' || item.code_hash !== undefined) return item
       return { ...item, code_hash: hash() }
     },
@@ -239,7 +217,10 @@ const longestText = 10_000
  * What plugins log becomes events of their run, so many and no more: a line in a hot loop must not bury the record. What is left
  * out is counted and reported.
  */
-export function createPluginLog({ report }: RunReporter, bound: RateBound = createRateBound({ burst, perSecond })) {
+export function createPluginLog(
+  { report }: Pick<RunReporter, 'report'>,
+  bound: RateBound = createRateBound({ burst, perSecond }),
+) {
   let dropped = 0
   // A segment that cannot be written fails the run at the next event that it waits for.
   const write = (level: LogLevel, text: string) => void report({ type: 'log', level, text }).catch(() => {})

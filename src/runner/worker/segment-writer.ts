@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Item } from '../../contracts/index.ts'
+import type { EvalMark, Item } from '../../contracts/index.ts'
 import { fileError } from '../../kernel/index.ts'
 
 interface Line {
@@ -34,7 +34,7 @@ export async function openSegmentWriter(file: string) {
 
   return {
     /** Resolves when the operating system has the line: it outlives this process. A write that failed fails all that follow. */
-    write(n: number, item: Item): Promise<void> {
+    write(n: number, item: Item | EvalMark): Promise<void> {
       return new Promise((done, failed) => {
         waiting.push({ text: `${JSON.stringify({ n, item })}\n`, done, failed })
         if (waiting.length === 1) setImmediate(writeWaiting)

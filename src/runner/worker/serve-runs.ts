@@ -7,8 +7,8 @@ import {
   type AddressVariable,
   type AgentOrder,
   type AgentRecord,
-  type PolicyQuestion,
   type RunAssignment,
+  type Weights,
   type WorkerStart,
   workerProtocol,
 } from '../../contracts/index.ts'
@@ -26,8 +26,8 @@ import {
   serve,
   stampPlugins,
 } from '../../kernel/index.ts'
-import { limitOf } from '../../rollout/index.ts'
-import type { AskTrials } from '../train/run-scope.ts'
+import { remotePolicy } from '../../rollout/index.ts'
+import type { Evaluate } from '../train/run-scope.ts'
 import { observeProcess } from './leaked-processes.ts'
 import { remoteEnvironment } from './remote-environment.ts'
 import { runInWorker } from './run-in-worker.ts'
@@ -40,8 +40,8 @@ interface Assigned {
   readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
 }
 
-/** What the controller may ask of the policy while it evaluates a benchmark for the run. */
-type Evaluation = Pick<Parameters<AskTrials>[0], 'answer' | 'runAgent'>
+/** What the controller may ask for while weights of the run are evaluated. */
+type Evaluation = Pick<Parameters<Evaluate>[0], 'runAgent'>
 
 export async function serveRuns(): Promise<void> {
   Error.stackTraceLimit = 100 // enough to reach the author's line under a library's
@@ -53,7 +53,6 @@ export async function serveRuns(): Promise<void> {
       load: (start) => worker.load(start),
       run: (assigned) => worker.run(assigned),
       stop: (reason) => worker.stop(reason),
-      answer: ({ evaluation, ...question }) => worker.answer(evaluation, question),
       act: ({ evaluation, agent, order }, signal) => worker.act(evaluation, agent, order, signal),
     }
   })
@@ -69,7 +68,6 @@ class RunServer {
   #files: readonly string[] = []
   #redact = createRedactor()
   #stopping = new AbortController()
-  #evaluated = 0
 
   constructor(parent: Parent<Protocol>, builtIn: ReturnType<typeof builtins>) {
     this.#parent = parent
@@ -130,31 +128,25 @@ class RunServer {
     this.#stopping.abort(new EvsysError('INTERRUPTED', reason))
   }
 
-  async answer(evaluation: number, question: PolicyQuestion) {
-    const policy = this.#evaluations.get(evaluation)
-    if (policy === undefined) throw new EvsysError('INTERRUPTED', 'the evaluation is over')
-    try {
-      return await policy.answer(question)
-    } catch (error) {
-      if (limitOf(error) === 'context') return { is_too_long: true as const }
-      throw error
-    }
-  }
-
-  /** An agent acts in an environment that the controller holds; aborted: its phase is over. */
+  /** An agent asks a model and acts in an environment that others hold; aborted: its phase is over. */
   async act(evaluation: number, agent: number, order: AgentOrder, signal: AbortSignal): Promise<AgentRecord> {
     const phase = new AbortController()
     const over = new Promise<never>((_, reject) => phase.signal.addEventListener('abort', () => reject(phaseIsOver())))
     over.catch(() => {}) // raced with below
     const stopping = new AbortController()
     const quiet = onAbort(signal, () => stopping.abort(phaseIsOver()))
-    const environment = remoteEnvironment(order, (asked, own) =>
-      Promise.race([this.#parent.call('environment', { agent, asked }, { signal: own, onAbort: 'wait' }), over]),
+    const environment =
+      order.environment &&
+      remoteEnvironment(order.environment, (asked, own) =>
+        Promise.race([this.#parent.call('environment', { agent, asked }, { signal: own, onAbort: 'wait' }), over]),
+      )
+    const policy = remotePolicy({ session: '', takesTools: order.takes_tools }, (asked, own) =>
+      Promise.race([this.#parent.call('policy', { agent, asked }, { signal: own }), over]),
     )
     try {
-      const policy = this.#evaluations.get(evaluation)
-      if (policy === undefined) throw phaseIsOver()
-      return await policy.runAgent(order, environment, stopping.signal)
+      const begun = this.#evaluations.get(evaluation)
+      if (begun === undefined) throw phaseIsOver()
+      return await begun.runAgent(order, { policy, environment }, stopping.signal)
     } catch (error) {
       const failed = { ...errorRecord(error), infra: true }
       return { prompt_tokens: 0, completion_tokens: 0, latency_s: 0, turns: [], error: failed }
@@ -180,14 +172,11 @@ class RunServer {
       signal: this.#signal,
       stopping: this.#stopping.signal,
       onWritten: notices.written,
-      askScore: (question) => parent.call('score', question),
-      askTrials: async ({ answer, runAgent, ...question }) => {
-        this.#evaluated += 1
-        const evaluation = this.#evaluated
-        this.#evaluations.set(evaluation, { answer, runAgent })
+      evaluate: async ({ runAgent, ...question }) => {
+        const { evaluation, weights } = question
+        this.#evaluations.set(evaluation, { runAgent })
         try {
-          const { scored, answers } = await parent.call('attempt', { evaluation, ...question })
-          return { scored, predictions: answers }
+          return await parent.call('evaluate', { ...question, weights: named(weights) })
         } finally {
           this.#evaluations.delete(evaluation)
         }
@@ -199,6 +188,10 @@ class RunServer {
     await setImmediate()
     return { outcome, reusable: left.find().length === 0 }
   }
+}
+
+function named(weights: Weights) {
+  return 'uri' in weights ? { kind: weights.kind, uri: weights.uri } : { baseModel: weights.baseModel }
 }
 
 function phaseIsOver(): EvsysError {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { PolicyQuestion } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
-import { limitOf } from '../../rollout/index.ts'
-import { policyClient } from './serve-environment.ts'
+import { limitOf } from './limit-reached.ts'
+import { remotePolicy } from './remote-policy.ts'
 
 const request = { messages: [{ role: 'user' as const, content: 'go' }], seed: 7, maxTokens: 5, temperature: 1 }
 const answer = (text: string) => ({
@@ -11,11 +11,11 @@ const answer = (text: string) => ({
 })
 const never = new AbortController().signal
 
-describe('questions to the policy of a worker', () => {
+describe('questions to a policy elsewhere', () => {
   it('reach it in words, and each gets its own answer (AGT-13)', async () => {
     const sent: PolicyQuestion[] = []
     const client = (session: string) =>
-      policyClient(session, async (question) => {
+      remotePolicy({ session, takesTools: false }, async (question) => {
         sent.push(question)
         return answer(question.session === 'one' ? 'a' : 'b')
       })
@@ -28,8 +28,8 @@ describe('questions to the policy of a worker', () => {
   })
 
   it('fail as the policy fails: by a limit, by an error, by being cancelled, by the end of the worker (AGT-13)', async () => {
-    const ended = (ask: Parameters<typeof policyClient>[1], signal = never) =>
-      policyClient('s', ask)
+    const ended = (ask: Parameters<typeof remotePolicy>[1], signal = never) =>
+      remotePolicy({ session: 's', takesTools: false }, ask)
         .generate(request, signal)
         .catch((error: unknown) => error)
     expect(limitOf(await ended(async () => ({ is_too_long: true })))).toBe('context')

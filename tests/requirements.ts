@@ -36,6 +36,7 @@ export const requirements = {
   'KER-4': 'a plugin’s hash covers everything it imports from the project and changes with it',
   'KER-5': 'a plugin that throws, exits, hangs or floods at load is a typed error with file and line, never a crash',
   'KER-6': 'errors have a code, a place, a fix; they are recognised by brand across copies',
+  'KER-7': 'code that scores is loaded as it was before any recipe ran, from its source, or not at all',
   'KER-8': 'retry honours retryable, backs off with a cap, and stops at the signal',
   'KER-9': 'mapConcurrent keeps order, bounds concurrency, aborts siblings and settles all before it returns',
   'KER-10': 'randomness is keyed by a seed path: equal keys give equal draws, whatever else was drawn',
@@ -267,6 +268,11 @@ export const requirements = {
     'named benchmarks have versions by content; eval scores a model with intervals and counts looks; stored answers are scored anew, and replaced for all runs or none',
   'EVL-10':
     'a benchmark made of a stored dataset reads the version that it names, and its answers are hidden like any others',
+
+  // Attacks: the lists of tests/attacks
+  'ATK-1': 'no attack of the lists gains anything: score, record, files and processes are as without it',
+  'ATK-2': 'no honest recipe or input of the lists is hindered',
+  'ATK-3': 'no recipe raises a score that counts, whatever it does to its process, its messages and its files',
 
   // Models
   'MOD-1': 'tokenizers give the ids of the reference implementation, or refuse the file',

@@ -23,6 +23,7 @@ export const ErrorCode = z.enum([
   'PLUGIN_LOAD',
   'PLUGIN_INVALID',
   'PLUGIN_CONFLICT',
+  'PLUGIN_CHANGED',
   'PLUGIN_FAILED',
   'DATA_READ',
   'DATA_INVALID',

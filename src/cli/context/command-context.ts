@@ -55,6 +55,7 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   PLUGIN_LOAD: wrongInput,
   PLUGIN_INVALID: wrongInput,
   PLUGIN_CONFLICT: wrongInput,
+  PLUGIN_CHANGED: failed,
   PLUGIN_FAILED: failed,
   DATA_READ: wrongInput,
   DATA_INVALID: wrongInput,

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { needs } from '../../../tests/needs.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { Benchmark, type Prediction } from '../../contracts/index.ts'
 import { openNamedDatasets } from '../../data/index.ts'
+import { openCatalog } from '../../kernel/index.ts'
 import { type OpenScorer, openScorer, type ScorerOptions } from './open-scorer.ts'
 
 const folder = temporaryFolders()
@@ -103,6 +104,39 @@ describe('a scorer', slow, () => {
     const right = 'def f(x): return x + 1'
     const { rewards } = await scorer.score(say(right, 'def f(x): return 2', 'import os; os._exit(0)', right))
     expect(rewards).toEqual({ a: [1], b: [0], c: [0], d: [null] })
+  })
+
+  it('neither runs nor believes compiled code, files or packages that recipe code has written over (KER-7, LAB-12)', async () => {
+    const dir = project()
+    const judge = `import { right } from 'right'\n${verifier.replace('output === expected', 'right(output, expected)')}`
+    const right = 'exports.right = (output, expected) => output === expected'
+    mkdirSync(join(dir, 'node_modules', 'right'), { recursive: true })
+    writeFileSync(join(dir, 'node_modules/right/package.json'), '{"name":"right","version":"1.0.0","main":"index.js"}')
+    writeFileSync(join(dir, 'node_modules/right/index.js'), right)
+    writeFileSync(join(dir, 'src/plugins/obeying.ts'), judge)
+    await using catalog = await openCatalog({ builtins: [], projectDir: dir, plugins: [], signal })
+    const hashes = new Set<string>()
+    const scores = async () => {
+      await using scorer = await open(dir, { catalog })
+      hashes.add(scorer.hash)
+      return (await scorer.score(say('a!', 'wrong', '', ''))).rewards
+    }
+    const honest = { a: [1], b: [0], c: [0], d: [0] }
+    expect(await scores()).toEqual(honest)
+    const cache = join(dir, '.evsys/cache/jiti')
+    const poisoned = readdirSync(cache).map((name) => join(cache, name))
+    expect(poisoned.length).toBeGreaterThan(1)
+    for (const file of poisoned) {
+      const text = readFileSync(file, 'utf8')
+      writeFileSync(file, text.replaceAll('? 1 : 0', '? 1 : 1').replaceAll('return output', 'return 1; return output'))
+    }
+    expect(await scores()).toEqual(honest)
+    expect(hashes.size).toBe(1)
+    writeFileSync(join(dir, 'node_modules/right/index.js'), 'exports.right = () => true')
+    await expect(scores()).rejects.toMatchObject({ code: 'PLUGIN_CHANGED' })
+    writeFileSync(join(dir, 'node_modules/right/index.js'), right)
+    writeFileSync(join(dir, 'src/plugins/obeying.ts'), judge.replace('? 1 : 0', '? 1 : 1'))
+    await expect(scores()).rejects.toMatchObject({ code: 'PLUGIN_CHANGED' })
   })
 
   it('has the same hash in every process, and another one when a verifier is changed (LAB-13)', async () => {

@@ -1,13 +1,15 @@
 // The plugins of a scorer. A project's files are run only when something of the benchmark asks for a plugin in them: the recipe
-// lies in the same folder, and its code must not run where the expected answers are.
+// lies in the same folder, and its code must not run where the expected answers are. They must be what the catalog read before any
+// code of the project ran.
 import type { AnyPlugin, PluginCard, PluginType } from '../../contracts/index.ts'
 import { builtInHash, createRegistry, EvsysError, openRegistry } from '../../kernel/index.ts'
 
-/** A plugin of the project, known by name, and what it is loaded from: a file or a package. */
+/** A plugin of the project, known by name, what it is loaded from (a file or a package), and the hash of its code. */
 export interface PluginPlace {
   readonly type: PluginType
   readonly kind: string
   readonly spec: string
+  readonly hash: string
 }
 
 export type ScorerPlugins = ReturnType<typeof createScorerPlugins>
@@ -24,7 +26,7 @@ interface ScorerPluginsOptions {
 export function placesOf(cards: readonly PluginCard[]): PluginPlace[] {
   return cards
     .filter(({ origin }) => origin !== 'built-in')
-    .map(({ type, kind, origin }) => ({ type, kind, spec: origin }))
+    .map(({ type, kind, origin, hash }) => ({ type, kind, spec: origin, hash }))
 }
 
 export function createScorerPlugins({ builtins, places, projectDir, signal, onRead }: ScorerPluginsOptions) {
@@ -41,14 +43,16 @@ export function createScorerPlugins({ builtins, places, projectDir, signal, onRe
     hashOf: (plugin: AnyPlugin) => hashes.get(plugin) ?? builtInHash(plugin),
     /** Loads what a kind stands for, unless it is here. */
     async need(type: PluginType, kind: string): Promise<void> {
-      const spec = known.find(type, kind)?.plugin.spec
-      if (spec === undefined || loaded.has(spec)) return
+      const place = known.find(type, kind)?.plugin
+      if (place === undefined || loaded.has(place.spec)) return
+      const { spec, hash: pinned } = place
       loaded.add(spec)
       const opened = await openRegistry({
         builtins: [],
         projectDir,
         discover: false,
         plugins: [{ spec, from: projectDir }],
+        pinned,
         signal,
         onRead(files) {
           read.push(...files)

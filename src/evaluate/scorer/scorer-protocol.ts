@@ -10,7 +10,7 @@ export const ScorerStart = z.strictObject({
     z.strictObject({ data: DataConfig }),
   ]),
   project_dir: z.string(),
-  plugins: z.array(z.strictObject({ type: PluginType, kind: z.string(), spec: z.string() })),
+  plugins: z.array(z.strictObject({ type: PluginType, kind: z.string(), spec: z.string(), hash: z.string() })),
   secrets: z.record(z.string(), z.string()),
   verifier_ms: z.number().positive(),
   verdicts_dir: z.string().describe('Where the verdicts of judges are kept.'),

@@ -1,10 +1,20 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { defineVerifier } from './define.ts'
 import { hostVersion } from './host-modules.ts'
 import { loadExport, loadPlugins } from './load-plugins.ts'
+import { preparePlugin } from './prepare-plugin.ts'
 import { createRegistry } from './registry.ts'
 
 const folder = temporaryFolders()
@@ -445,18 +455,30 @@ describe('the hash of a plugin', () => {
     expect(after[1]).toBe(before[1])
   })
 
-  it('changes with the version of a package, and with nothing that is not imported (KER-4)', async () => {
+  it('changes with the version and the code of packages, and with nothing that is not imported (KER-4)', async () => {
     const before = await hashOfA(project(files))
-    const upgraded = {
-      ...files,
-      'node_modules/dep/package.json': files['node_modules/dep/package.json'].replace('1.2.3', '1.2.4'),
+    const dep = files['node_modules/dep/package.json']
+    const below = {
+      'node_modules/dep/package.json': dep.replace('{', '{"dependencies":{"inner":"1"},'),
+      'node_modules/inner/package.json': manifest({ name: 'inner', version: '1.0.0', main: 'lib/index.js' }),
+      'node_modules/inner/lib/index.js': 'module.exports = 1',
     }
-    expect((await hashOfA(project(upgraded)))[0]).not.toBe(before[0])
+    const deep = (await hashOfA(project({ ...files, ...below })))[0]
+    for (const changed of [
+      { 'node_modules/dep/package.json': dep.replace('1.2.3', '1.2.4') },
+      { 'node_modules/dep/index.js': 'module.exports = 2' },
+      { ...below, 'node_modules/inner/lib/index.js': 'module.exports = 2' },
+    ]) {
+      const after = await hashOfA(project({ ...files, ...changed }))
+      expect([before[0], deep]).not.toContain(after[0])
+      expect(after[1]).toBe(before[1])
+    }
     const unrelated = {
       ...files,
       'lib/other.ts': 'export const other = 2',
       'lib/types.ts': 'export type T = 2',
-      'node_modules/dep/index.js': 'module.exports = 2',
+      'node_modules/dep/README.md': '# more',
+      'node_modules/dep/node_modules/unused/index.js': '1',
       'lib/new.ts': '',
     }
     expect(await hashOfA(project(unrelated))).toEqual(before)
@@ -491,5 +513,83 @@ describe('the hash of a plugin', () => {
     const hash = async (text: string) => (await load(installed(text), ['acme'])).hashes[0]
     expect(await hash('export const a = 1')).toBe(await hash('export const a = 1'))
     expect(await hash('export const a = 1')).not.toBe(await hash('export const a = 2'))
+  })
+})
+
+describe('plugins with a pinned hash', () => {
+  const files = {
+    'lib/helper.ts': 'export const reward = 0',
+    'lib/table.json': '{"reward":0}',
+    'src/plugins/judge.ts': verifier(
+      'judge',
+      `import { reward } from '../../lib/helper.ts'\nimport table from '../../lib/table.json'\nvoid [reward, table]`,
+    ),
+  }
+  const pinnedTo = async (dir: string, pinned: string) => {
+    const { plugins, problems } = await loadPlugins({ projectDir: dir, pinned, signal })
+    return { kinds: plugins.map(({ plugin }) => plugin.kind), codes: problems.map(({ code }) => code) }
+  }
+  /** Read without being run, as the catalog does before it runs anything. */
+  const hashOf = async (dir: string) => {
+    const root = realpathSync(dir)
+    const label = 'src/plugins/judge.ts'
+    return (await preparePlugin({ file: join(root, label), label, rank: 'project', root }, root)).hash
+  }
+
+  it('are loaded where they are what they were, and refused unrun where anything has changed (KER-7)', async () => {
+    const dir = project(files)
+    const pinned = await hashOf(dir)
+    expect(await pinnedTo(dir, pinned)).toEqual({ kinds: ['judge'], codes: [] })
+    for (const [path, text] of Object.entries(files)) {
+      const forged = path.endsWith('.json') ? '{"reward":1}' : `globalThis.forged = true\n${text}`
+      expect(await pinnedTo(project({ ...files, [path]: forged }), pinned)).toEqual({
+        kinds: [],
+        codes: ['PLUGIN_CHANGED'],
+      })
+    }
+    expect('forged' in globalThis).toBe(false)
+  })
+
+  it('take no compiled code from the cache, which recipe code can write (KER-7)', async () => {
+    const poisoned = async (mark: string) => {
+      const dir = project(files)
+      const pinned = await hashOf(dir)
+      const cache = join(dir, '.evsys', 'cache', 'jiti')
+      const compiled = readdirSync(cache)
+      expect(compiled.length).toBeGreaterThan(1)
+      for (const name of compiled) {
+        const text = readFileSync(join(cache, name), 'utf8')
+        writeFileSync(join(cache, name), `globalThis.${mark} = true;${text}`)
+      }
+      return { dir, pinned }
+    }
+    const pinned = await poisoned('ranWherePinned')
+    expect(await pinnedTo(pinned.dir, pinned.pinned)).toEqual({ kinds: ['judge'], codes: [] })
+    expect('ranWherePinned' in globalThis).toBe(false)
+    await load((await poisoned('ranElsewhere')).dir)
+    expect('ranElsewhere' in globalThis).toBe(true)
+  })
+
+  it('run no file that the hash does not cover: not one swapped after it was read, not a computed import (KER-7)', async () => {
+    const swapping = project({
+      ...files,
+      // What runs first writes over what runs next.
+      'lib/first.ts': `import { writeFileSync } from 'node:fs'
+writeFileSync(new URL('./helper.ts', import.meta.url), 'globalThis.swapped = true; export const reward = 1')
+export const first = 1`,
+      'src/plugins/judge.ts': verifier(
+        'judge',
+        `import { first } from '../../lib/first.ts'\nimport { reward } from '../../lib/helper.ts'\nvoid [first, reward]`,
+      ),
+    })
+    expect(await pinnedTo(swapping, await hashOf(swapping))).toEqual({ kinds: [], codes: ['PLUGIN_CHANGED'] })
+    expect('swapped' in globalThis).toBe(false)
+    const computing = project({
+      ...files,
+      'lib/late.ts': 'globalThis.late = true',
+      'src/plugins/judge.ts': verifier('judge', `await import('../../lib/' + 'late.ts')`),
+    })
+    expect(await pinnedTo(computing, await hashOf(computing))).toEqual({ kinds: [], codes: ['PLUGIN_CHANGED'] })
+    expect('late' in globalThis).toBe(false)
   })
 })

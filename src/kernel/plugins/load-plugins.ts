@@ -15,6 +15,8 @@ export type LoadPluginsOptions = {
   plugins?: readonly PluginReference[] | undefined
   /** False: only what `plugins` names, not what lies in `src/plugins`. */
   discover?: boolean | undefined
+  /** The hash that each of the files must have: its code scores, and was looked at before any code of a recipe ran. */
+  pinned?: string | undefined
   signal: AbortSignal
   /** Called with all files that will be run, before the first of them is. */
   onRead?: ((files: readonly string[]) => void) | undefined
@@ -32,12 +34,13 @@ export async function loadPlugins({
   signal,
   onRead,
   discover = true,
+  pinned,
   ...options
 }: LoadPluginsOptions): Promise<LoadedPlugins> {
   const { projectDir, ...named } = options
   const { files, problems } = await findPluginFiles(discover ? options : named)
   const plugins: LoadedPlugin[] = []
-  const prepared = await Promise.all(files.map((file) => preparePlugin(file, projectDir)))
+  const prepared = await Promise.all(files.map((file) => preparePlugin(file, projectDir, pinned)))
   const read = [...new Set(prepared.flatMap((each) => each.files))]
   onRead?.(read)
   for (const each of prepared) {

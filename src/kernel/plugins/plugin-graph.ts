@@ -1,5 +1,5 @@
-// What a plugin file imports, and the hash over all of it. Files of its project or package count by content, npm packages by
-// name and version. Nothing is run.
+// What a plugin file imports, and the hash over all of it: files of its project or package and npm packages, by their content.
+// Nothing is run.
 //
 // Imports are read off the transpiled text, where every form of import (type-only ones are gone by then, as they are at run
 // time) has become a call with a literal. A literal in a comment or text that happens to look like such a call can only add a
@@ -13,12 +13,15 @@ import type { Jiti, JitiOptions } from 'jiti'
 import type { FileStamp } from '../../contracts/index.ts'
 import { hashOf, sha256 } from '../hash.ts'
 import { hostVersion, isHostModule } from './host-modules.ts'
+import { packageHashes, readManifest } from './package-hashes.ts'
 
 export type PluginGraph = {
   /** Independent of where the project stands; changes with every file and package version below. */
   hash: string
   /** The plugin file and everything of its project or package that it imports, absolute. */
   files: string[]
+  /** Their text, as the hash counts it. */
+  texts: ReadonlyMap<string, string>
   /** Modules that no file was found for, as written. The host's own are among them where the project has none. */
   missing: string[]
 }
@@ -29,25 +32,30 @@ export function readPluginGraph(
   { root, cacheDir }: { root: string; cacheDir?: string | undefined },
 ): PluginGraph {
   const contents: Record<string, string> = {}
+  const texts = new Map<string, string>()
   const packages = new Set<string>()
+  const folders = new Set<string>()
   const missing = new Set<string>()
   const files = [file]
   for (const each of files) {
     const bytes = readFileSync(each)
+    texts.set(each, bytes.toString('utf8'))
     contents[relative(root, each).split(sep).join('/')] = sha256(bytes)
     for (const specifier of importsOf(each, bytes, cacheDir)) {
       if (isBuiltin(specifier)) continue
       if (isHostModule(specifier)) packages.add(`evsys@${hostVersion()}`)
       const target = isHostModule(specifier) ? undefined : resolveFrom(each, specifier)
-      const name = target === undefined ? undefined : packageOf(target, root)
+      const folder = target === undefined ? undefined : packageOf(target, root)
       if (target === undefined) missing.add(specifier)
-      else if (name !== undefined) packages.add(name)
+      else if (folder !== undefined) folders.add(folder)
       else if (!files.includes(target)) files.push(target)
     }
   }
+  for (const each of packageHashes(folders)) packages.add(each)
   return {
     hash: hashOf({ entry: relative(root, file).split(sep).join('/'), files: contents, packages: [...packages].sort() }),
     files,
+    texts,
     missing: [...missing],
   }
 }
@@ -76,29 +84,16 @@ function resolveFrom(file: string, specifier: string): string | undefined {
   }
 }
 
-/** `name@version` of the npm package that a file belongs to; undefined for files of the project or package itself. */
+/** Folder of the npm package that a file belongs to; undefined for files of the project or package itself. */
 function packageOf(file: string, root: string): string | undefined {
   const within = relative(root, file)
   const isInside = !within.startsWith(`..${sep}`)
   const path = isInside ? `${sep}${within}` : file
   if (!path.includes(`${sep}node_modules${sep}`)) return undefined
   for (let folder = dirname(file); folder !== root && dirname(folder) !== folder; folder = dirname(folder)) {
-    const manifest = readManifest(join(folder, 'package.json'))
-    if (manifest !== undefined) return manifest
+    if (readManifest(folder) !== undefined) return folder
   }
   return undefined
-}
-
-function readManifest(path: string): string | undefined {
-  try {
-    const manifest: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof manifest !== 'object' || manifest === null) return undefined
-    const name: unknown = Reflect.get(manifest, 'name')
-    // Folders inside a package may have a nameless package.json, to say how their files are to be read.
-    return typeof name === 'string' ? `${name}@${String(Reflect.get(manifest, 'version'))}` : undefined
-  } catch {
-    return undefined
-  }
 }
 
 // Whether plugin files are still what a worker loaded: by the time and size that the file system keeps, since this is asked
@@ -132,6 +127,8 @@ type PluginJitiOptions = {
   modules?: Readonly<Record<string, unknown>> | undefined
   /** Whether a file belongs to the plugins; what does not (an npm package) is left to Node. */
   isOwn?: ((file: string) => boolean) | undefined
+  /** Called with every file of the plugins and its text before it is run; throws where it must not be. */
+  admit?: ((file: string, text: string) => void) | undefined
 }
 
 // The public createJiti takes no `nativeImport`, the one place where plain JavaScript can be kept from Node. The version of
@@ -149,7 +146,7 @@ type CreateJiti = (
 const require = createRequire(import.meta.url)
 
 /** A jiti that resolves and loads as seen from `file`. */
-export function createPluginJiti(file: string, { cacheDir, modules = {}, isOwn }: PluginJitiOptions): Jiti {
+export function createPluginJiti(file: string, { cacheDir, modules = {}, isOwn, admit }: PluginJitiOptions): Jiti {
   const dist = join(dirname(require.resolve('jiti/package.json')), 'dist')
   const createJiti: CreateJiti = require(join(dist, 'jiti.cjs'))
   const refuse = (id: string) => {
@@ -160,7 +157,10 @@ export function createPluginJiti(file: string, { cacheDir, modules = {}, isOwn }
     ...settings,
     fsCache: cacheDir ?? false,
     virtualModules: { ...modules },
-    transform: (source) => require(join(dist, 'babel.cjs'))(source), // 1.5 MB: only when something must be transpiled
+    transform(source) {
+      admit?.(String(source.filename), source.source)
+      return require(join(dist, 'babel.cjs'))(source) // 1.5 MB: only when something must be transpiled
+    },
   }
   return createJiti(file, options, {
     onError(error) {

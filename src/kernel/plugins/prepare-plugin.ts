@@ -1,6 +1,6 @@
 // One plugin file in two steps: reading it and all it imports, which gives the hash, and running it. The first step runs
 // nothing of it, so that no plugin can change the hash of another, and is not part of the time that it may take.
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import type { AnyPlugin } from '../../contracts/index.ts'
 import { EvsysError, type Problem } from '../evsys-error.ts'
@@ -26,9 +26,16 @@ export type PreparedPlugin = {
   exports(): Promise<unknown>
 }
 
-/** Reads a file and what it imports, without running it. Paths in problems are absolute. */
-export async function preparePlugin(file: PluginFile, projectDir: string | undefined): Promise<PreparedPlugin> {
-  const cacheDir = projectDir === undefined ? undefined : pluginCacheDir(projectDir)
+/**
+ * Reads a file and what it imports, without running it. Paths in problems are absolute. `pinned`: the hash that it must have. Then
+ * nothing but what that hash covers is run, and no compiled code is taken from disk: recipe code may have written there.
+ */
+export async function preparePlugin(
+  file: PluginFile,
+  projectDir: string | undefined,
+  pinned?: string,
+): Promise<PreparedPlugin> {
+  const cacheDir = projectDir === undefined || pinned !== undefined ? undefined : pluginCacheDir(projectDir)
   const cache = cacheDir === undefined ? {} : { cacheDir }
   let graph: PluginGraph
   try {
@@ -36,12 +43,15 @@ export async function preparePlugin(file: PluginFile, projectDir: string | undef
   } catch (cause) {
     return unreadable(file, loadProblems(cause, file.file))
   }
+  if (pinned !== undefined && graph.hash !== pinned) return unreadable(file, changed(file.file).problems)
   const modules = await loadHostModules(graph.missing)
   const offered = Object.values(modules).flatMap((module) => Object.keys(Object(module)))
 
   const run = async (): Promise<unknown> => {
-    const jiti = createPluginJiti(file.file, { ...cache, modules, isOwn: (id) => isOwn(id, file, graph) })
+    const admit = pinned === undefined ? undefined : admitOnly(graph)
+    const jiti = createPluginJiti(file.file, { ...cache, modules, isOwn: (id) => isOwn(id, file, graph), admit })
     await jiti.import(file.file)
+    if (pinned !== undefined) for (const each of graph.files) admit?.(each, readFileSync(each, 'utf8')) // JSON is not transpiled
     return jiti.cache[file.file]?.exports // as the file left it, without jiti's stand-in for default exports
   }
   const problemsOf = (cause: unknown) => loadProblems(cause, file.file, { files: graph.files, offered })
@@ -77,6 +87,23 @@ export async function preparePlugin(file: PluginFile, projectDir: string | undef
 function unreadable(file: PluginFile, problems: Problem[]): PreparedPlugin {
   const exports = () => Promise.reject(EvsysError.many(problems))
   return { file, hash: '', files: [file.file], load: async () => ({ plugins: [], problems }), exports }
+}
+
+function admitOnly({ texts }: PluginGraph): (file: string, text: string) => void {
+  return (file, text) => {
+    if (texts.get(realpathSync(file)) !== text) throw changed(file)
+  }
+}
+
+function changed(file: string): EvsysError {
+  return new EvsysError(
+    'PLUGIN_CHANGED',
+    'this file, or one that it imports, is not what it was when the command began',
+    {
+      ...placeOfText(file, []),
+      fix: 'put it back and start again; look for a plugin that writes into the project. What scores imports its files by literal names.',
+    },
+  )
 }
 
 function isOwn(id: string, { root }: PluginFile, { files }: PluginGraph): boolean {

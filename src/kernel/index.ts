@@ -99,3 +99,5 @@ export {
   visibleText,
 } from './text-forms.ts'
 export { type Checked, checkValue, formatZodIssue, type ValueIssue } from './zod-issues.ts'
+export { unpackZstd } from './zstd/unpack-zstd.ts'
+export { ZstdFault } from './zstd/zstd-fault.ts'

@@ -1,8 +1,7 @@
-import { decompress } from 'fzstd'
 import { describe, expect, it } from 'vitest'
 import { adam, bigramEngine, datum, openClient } from '../../tests/tinker-clients.ts'
 import * as tinker from '../contracts/tinker/index.ts'
-import { manualClock } from '../kernel/index.ts'
+import { manualClock, unpackZstd } from '../kernel/index.ts'
 import { presets, type ServiceError } from './index.ts'
 
 const crossEntropy = { name: 'cross_entropy' }
@@ -291,7 +290,7 @@ describe('TrainingModel', () => {
       double: { flags: { proto_compress_fwdbwd: true } },
       misbehave: ({ path, headers, bytes }) => {
         if (path !== '/api/v1/forward_backward') return undefined
-        packed.push(headers['content-encoding'] === 'zstd' ? decompress(bytes) : bytes)
+        packed.push(headers['content-encoding'] === 'zstd' ? unpackZstd(bytes, 2 ** 20) : bytes)
         return { json: { request_id: 'packed' } }
       },
     })

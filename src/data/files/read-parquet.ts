@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { type FileHandle, open } from 'node:fs/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Row } from '../../contracts/index.ts'
-import { EvsysError, messageOf } from '../../kernel/index.ts'
+import { EvsysError, messageOf, unpackZstd } from '../../kernel/index.ts'
 import { failsToRead, fileStats } from './read-error.ts'
 
 /** Uncompressed bytes of a row group: it is held as a whole. */
@@ -20,7 +20,7 @@ export async function* readParquet(
   await using handle = await open(path, 'r').catch(failsToRead(name))
   const file = { byteLength: size, slice: (start: number, end = size) => slice(handle, start, end, name) }
   const metadata = await reading(name, signal, () => parquetMetadataAsync(file))
-  const compressors = await decompressors()
+  const compressors = decompressors()
   let rowStart = 0
   for (const [index, { num_rows, total_byte_size }] of metadata.row_groups.entries()) {
     signal.throwIfAborted()
@@ -54,13 +54,12 @@ async function slice(handle: FileHandle, start: number, end: number, name: strin
 }
 
 // Snappy, the usual one, is part of the reader.
-async function decompressors() {
-  const { decompress } = await import('fzstd')
+function decompressors() {
   const limit = (maxOutputLength: number) => ({ maxOutputLength: Math.max(1, maxOutputLength) })
   return {
     GZIP: (input: Uint8Array, length: number) => new Uint8Array(gunzipSync(input, limit(length))),
     BROTLI: (input: Uint8Array, length: number) => new Uint8Array(brotliDecompressSync(input, limit(length))),
-    ZSTD: (input: Uint8Array, length: number) => decompress(input, new Uint8Array(length)),
+    ZSTD: (input: Uint8Array, length: number) => unpackZstd(input, length),
   }
 }
 

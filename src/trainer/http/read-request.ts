@@ -1,8 +1,7 @@
 // Bodies of requests: bounded, unpacked, parsed, checked. Whatever is wrong is the client's fault and says where.
 import { Buffer } from 'node:buffer'
-import { Decompress } from 'fzstd'
 import type * as z from 'zod'
-import { checkValue, sha256 } from '../../kernel/index.ts'
+import { checkValue, sha256, unpackZstd, ZstdFault } from '../../kernel/index.ts'
 import { type Fault, HttpError, unprocessable } from './http-error.ts'
 
 /** A body's bytes and their hash, by which a repeated request is known. */
@@ -71,27 +70,11 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)
 }
 
-// In small pieces: a few bytes can stand for gigabytes, and the bound must be felt before they exist.
-const pieceBytes = 16_384
-
 function unpack(packed: Uint8Array, maxBytes: number): Uint8Array {
-  const parts: Uint8Array[] = []
-  let size = 0
-  let isComplete = false
   try {
-    const stream = new Decompress((part, isLast) => {
-      size += part.length
-      if (size > maxBytes) throw new HttpError(413, `the body unpacks to more than ${maxBytes} bytes`)
-      parts.push(Uint8Array.from(part))
-      isComplete ||= isLast === true
-    })
-    for (let at = 0; at < packed.length; at += pieceBytes) {
-      stream.push(packed.subarray(at, at + pieceBytes), at + pieceBytes >= packed.length)
-    }
+    return unpackZstd(packed, maxBytes)
   } catch (error) {
-    if (error instanceof HttpError) throw error
-    throw new HttpError(400, 'the body is no zstd stream')
+    if (error instanceof ZstdFault) throw new HttpError(error.isTooLarge ? 413 : 400, `the body: ${error.message}`)
+    throw error
   }
-  if (!isComplete) throw new HttpError(400, 'the body is no whole zstd stream')
-  return Buffer.concat(parts)
 }

@@ -41,7 +41,7 @@ export const evaluatorProtocol = {
     open: {
       params: z.strictObject({
         project_dir: z.string(),
-        plugins: z.array(z.strictObject({ type: PluginType, kind: z.string(), spec: z.string() })),
+        plugins: z.array(z.strictObject({ type: PluginType, kind: z.string(), spec: z.string(), hash: z.string() })),
       }),
       result: z.null(),
     },

@@ -21,7 +21,7 @@ export type PreparedPlugin = {
   /** The file and what it imports of its project or package. */
   files: readonly string[]
   /** Runs the file. What it throws is a problem with a place. */
-  load(): Promise<{ plugins: LoadedPlugin[]; problems: readonly Problem[] }>
+  load(): Promise<{ plugins: LoadedPlugin[]; problems: Problem[] }>
   /** Runs the file and returns what it exports; throws an `EvsysError`. */
   exports(): Promise<unknown>
 }
@@ -86,7 +86,7 @@ export async function preparePlugin(
 
 function unreadable(file: PluginFile, problems: readonly Problem[]): PreparedPlugin {
   const exports = () => Promise.reject(EvsysError.many(problems))
-  return { file, hash: '', files: [file.file], load: async () => ({ plugins: [], problems }), exports }
+  return { file, hash: '', files: [file.file], load: async () => ({ plugins: [], problems: [...problems] }), exports }
 }
 
 function admitOnly({ texts }: PluginGraph): (file: string, text: string) => void {

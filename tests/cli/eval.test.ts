@@ -1,5 +1,5 @@
 // Scoring outside of experiments, by way of the command line: named benchmarks, models, stored answers before a newer scorer.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { experimentProject, twoByTwo } from '../lab/experiment-project.ts'
@@ -116,7 +116,7 @@ describe('eval of a run', { timeout: 240_000 }, () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).output)
-    const then = answers(join(dir, '.evsys/runs', run ?? '', 'one/predictions/test-final.jsonl'))
+    const then = answers(join(dir, '.evsys/runs', run ?? '', 'predictions/one/test-final.jsonl'))
     expect(answers(join(dir, '.evsys/evals', `${document.eval_id}.predictions.jsonl`))).toEqual(then)
     const base = await json(dir, 'eval', 'later/one', ...options, '--step', '99')
     expect(base).toMatchObject({ code: 2, document: { errors: [{ code: 'STORE_MISSING' }] } })
@@ -152,5 +152,13 @@ describe('rescore of an experiment', { timeout: 240_000 }, () => {
     expect(kept.document.kept).toBe(true)
     expect((await json(dir, 'show', 'again')).document.arms[0].score.mean).toBe(1)
     expect((await json(dir, 'rescore', 'again')).document.evals).toMatchObject([{ status: 'same' }])
+
+    const [stamp = ''] = readdirSync(join(dir, '.evsys/runs'))
+    appendFileSync(join(dir, '.evsys/runs', stamp, 'predictions/one/test-final.jsonl'), '\n')
+    writeFileSync(tasks, readFileSync(tasks, 'utf8').replaceAll('"regex_match"', '"exact_match"'))
+    const changed = await json(dir, 'rescore', 'again')
+    expect(changed.document.evals).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('does not hold the answers that were scored') },
+    ])
   })
 })

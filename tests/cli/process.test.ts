@@ -52,8 +52,11 @@ describe('bin/evsys.js', () => {
 
   it('that would wait for ever says so, and is not taken for done (CLI-3)', async () => {
     const preload = join(folder, 'never-read.cjs')
-    writeFileSync(preload, `require('node:fs').promises.readFile = () => new Promise(() => {})\n`)
-    const result = await runProcess(['validate', 'e.yaml'], { nodeArgs: ['--require', preload] })
+    const open = `const { promises } = require('node:fs'); const { open } = promises`
+    const waits = `promises.open = (path, ...rest) => String(path).endsWith('e.yaml') ? new Promise(() => {}) : open(path, ...rest)`
+    writeFileSync(preload, `${open}\n${waits}\n`)
+    writeFileSync(join(folder, 'e.yaml'), 'version: 1\n')
+    const result = await runProcess(['validate', 'e.yaml'], { cwd: folder, nodeArgs: ['--require', preload] })
     expect(result).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('the command is not done') })
   })
 

@@ -138,13 +138,13 @@ describe('the training loop', () => {
     expect(await record(2)).toEqual(prompt)
   })
 
-  it('W13: snapshots that were only taken to be looked at are let go of (LAB-53)', async () => {
+  it('W13: weights that were saved to be evaluated alone are deleted once they are scored (LAB-53)', async () => {
     const live = new Set<string>()
     let most = 0
     const counting = changedBackend((service) => ({
-      async snapshot(...request) {
-        const ref = await service.snapshot(...request)
-        live.add(ref.uri)
+      async save(model, name, options) {
+        const ref = await service.save(model, name, options)
+        if (name.startsWith('eval_')) live.add(ref.uri)
         most = Math.max(most, live.size)
         return ref
       },

@@ -1,15 +1,22 @@
 // Stored answers before the scorer as it is today: tasks, verifiers and metrics may have changed since. Nothing is asked again.
 // Scores compare only where the hash of the scorer is equal, so a benchmark is scored anew for all runs of an experiment or none.
-import { stat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Benchmark, Prediction, RunEvent, Scored } from '../../contracts/index.ts'
+import { type Benchmark, Prediction, type RunEvent, type Scored } from '../../contracts/index.ts'
 import { openScorer, taskFoldersOf } from '../../evaluate/index.ts'
-import { type Clock, EvsysError, type PluginReference, type SecretSource } from '../../kernel/index.ts'
-import { originDirOf, outputDirOf, runFolder } from '../../record/index.ts'
+import {
+  type Clock,
+  checkValue,
+  EvsysError,
+  ifPresent,
+  type PluginReference,
+  type SecretSource,
+} from '../../kernel/index.ts'
+import { originDirOf, outputDirOf, predictionsFile, runFolder } from '../../record/index.ts'
 import type { EvalRow, ExperimentRow, OpenStore, RunRow } from '../../store/index.ts'
 import type { KeptEval } from '../evaluation/kept-evals.ts'
 import { concludeAgain } from '../experiment/conclude-experiment.ts'
-import { readPredictions } from '../workers/segment-reader.ts'
 
 interface RescoreOptions {
   readonly projectDir: string
@@ -80,15 +87,17 @@ async function rescoreBenchmark(
     const about = { run: run.name, benchmark: row.benchmark, step, before: { scorer_hash, metrics } }
     const runDir =
       (await originDirOf(store, run, projectDir)) ?? runFolder(outputDirOf(experiment, projectDir), run.name)
-    const file = join(runDir, 'predictions', `${row.benchmark}-${row.step ?? 'final'}.jsonl`)
     if (scorer_hash === scorer.hash) results.push({ scorable, rescored: { ...about, status: 'same' } })
     else if (inFolders) {
       results.push({ scorable, rescored: { ...about, status: 'no answers', message: attemptedOnce } })
-    } else if ((await stat(file).catch(() => undefined)) === undefined) {
-      results.push({ scorable, rescored: { ...about, status: 'no answers' } })
     } else {
       try {
-        const scored = await scorer.score(await readPredictions(file, { runDir, signal }))
+        const answers = await storedAnswers(row, runDir)
+        if (answers === undefined) {
+          results.push({ scorable, rescored: { ...about, status: 'no answers' } })
+          continue
+        }
+        const scored = await scorer.score(answers)
         const after = { scorer_hash: scored.scorer_hash, metrics: scored.metrics }
         results.push({ scorable, scored, rescored: { ...about, status: 'rescored', after } })
       } catch (error) {
@@ -108,6 +117,40 @@ async function rescoreBenchmark(
     throw new EvsysError('DATA_READ', message, { fix })
   }
   return results.map(({ rescored }) => rescored)
+}
+
+/** The answers that were scored, as the record knows them by their hash; undefined: they are not on this machine. */
+async function storedAnswers(
+  { benchmark, step, predictions: hash }: EvalRow,
+  runDir: string,
+): Promise<Prediction[] | undefined> {
+  // Records from before answers had a hash keep them in the folder of the run.
+  const old = join(runDir, 'predictions', `${benchmark}-${step ?? 'final'}.jsonl`)
+  const file = hash === undefined ? old : predictionsFile(runDir, { benchmark, step })
+  const bytes = await ifPresent('read', file, () => readFile(file))
+  if (bytes === undefined) return undefined
+  if (hash !== undefined && createHash('sha256').update(bytes).digest('hex') !== hash)
+    throw invalidAnswers(`${file} does not hold the answers that were scored`)
+  const lines = bytes.toString('utf8').split('\n')
+  return lines.flatMap((line, i) => (line === '' ? [] : answerIn(line, `${file}:${i + 1}`)))
+}
+
+function answerIn(line: string, where: string): Prediction {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (cause) {
+    throw invalidAnswers(`${where}: not JSON`, cause)
+  }
+  const checked = checkValue(Prediction, value)
+  if (checked.ok) return checked.value
+  const [issue] = checked.issues
+  throw invalidAnswers(`${where}: not an answer: ${issue?.message ?? ''}`)
+}
+
+function invalidAnswers(message: string, cause?: unknown): EvsysError {
+  const fix = 'restore the file, or run the experiment again with --fresh.'
+  return new EvsysError('DATA_INVALID', message, { fix, cause })
 }
 
 async function replace(

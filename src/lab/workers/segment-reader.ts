@@ -1,10 +1,9 @@
 // Reads a segment while it grows, into the record. The worker that writes it holds foreign code, so a line is believed only when
 // it is what was promised: the next number, and an item of this run. The last line counts once its end is there: a torn one is
-// ignored. The same holds for the answers that a worker wrote to be scored.
+// ignored.
 import { type FileHandle, open } from 'node:fs/promises'
-import { isAbsolute, relative, sep } from 'node:path'
 import * as z from 'zod'
-import { EvalMark, Item, Prediction } from '../../contracts/index.ts'
+import { EvalMark, Item } from '../../contracts/index.ts'
 import { checkValue, EvsysError, fileWork, ifPresent, type ValueIssue } from '../../kernel/index.ts'
 import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
 
@@ -194,28 +193,4 @@ function whatIsRecorded(reported: readonly SegmentItem[], recorded: IntakeOption
     }
   }
   return { items }
-}
-
-/** The answers of a run. Their file must lie in the folder of the run, and every line of it must be an answer. */
-export async function readPredictions(
-  file: string,
-  { runDir, signal }: { runDir: string; signal: AbortSignal },
-): Promise<Prediction[]> {
-  const within = relative(runDir, file)
-  const isInside = isAbsolute(file) && within !== '' && within.split(sep)[0] !== '..' && !isAbsolute(within)
-  if (!isInside) throw invalidAnswers(`a run asks for the score of a file outside its folder: ${file}`)
-  const { readJsonl } = await import('../../data/index.ts') // not needed before the first answers
-  const predictions: Prediction[] = []
-  for await (const { row, line } of readJsonl(file, { signal })) {
-    const checked = checkValue(Prediction, row)
-    if (!checked.ok) throw invalidAnswers(`${file}:${line}: not an answer: ${firstFault(checked.issues)}`)
-    predictions.push(checked.value)
-  }
-  return predictions
-}
-
-function invalidAnswers(message: string): EvsysError {
-  return new EvsysError('DATA_INVALID', message, {
-    fix: 'look for a plugin that writes into the folder of its run, or to file descriptors that it did not open.',
-  })
 }

@@ -48,7 +48,7 @@ export function createCheckpointEvals(scope: RunScope) {
       // All benchmarks of a step evaluate the same weights. They are saved, since it is another process that asks them, and kept if
       // they turn out to be the best.
       const isCandidate = due.some(selects)
-      const weights = await scope.model.save(`look_${checkpointName(at.step, assignment.attempt)}`, 'sampler')
+      const weights = await scope.model.save(`eval_${checkpointName(at.step, assignment.attempt)}`, 'sampler')
       const scoring = inTurn(due, (benchmark) => evaluateBenchmark(scope, benchmark, weights, { step: at.step }))
       scoring.catch(() => {}) // thrown when it is waited for
       underWay = { at, weights, isCandidate, scoring, waiting: [] }

@@ -35,7 +35,7 @@ export class BackwardBits {
   }
 }
 
-export function highestBit(value: number): number {
+function highestBit(value: number): number {
   return 31 - Math.clz32(value)
 }
 

@@ -1066,6 +1066,7 @@ export const requirements = {
   'USE-319': 'the README names every command of evsys, and flags that there are',
   'USE-320': 'an effect of exactly 0 is called a tie in `compare`, and where all arms tie none is called chosen',
   'USE-321': 'an experiment that its budget stopped before any run completed is not sent to look for a fault',
+  'USE-322': 'a command that `next` proposes runs as it stands and does what its step says',
   'USE-530':
     'a claim between two benchmarks is falsely supported or refuted in 5 of 100 cases at most, and its verdict, interval and p-value agree',
   'USE-531':

@@ -1,0 +1,81 @@
+// Each command that `next` proposes is typed as it stands: it runs, does what its step says, and its step is gone.
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { main } from '../../src/cli/index.ts'
+import { ExperimentResult } from '../../src/contracts/index.ts'
+import { temporaryFolders } from '../temporary-folder.ts'
+import { runMain } from './run-main.ts'
+import { type SmallLabOptions, writeSmallLab } from './small-lab.ts'
+
+const folder = temporaryFolders()
+const slow = { timeout: 240_000 }
+
+const Steps = z.array(z.looseObject({ kind: z.string(), name: z.string(), command: z.string().optional() }))
+
+async function nextSteps(cwd: string) {
+  const { stdout } = await runMain(['next', '--json'], { cwd })
+  return Steps.parse(JSON.parse(stdout)).map(({ kind, command }) => ({ kind, command }))
+}
+
+/** What a person types, without the name of the program. */
+function wordsOf(command: string): string[] {
+  const [program, ...words] = command.split(' ')
+  expect(program).toBe('evsys')
+  return words
+}
+
+async function typed(command: string, cwd: string): Promise<ExperimentResult> {
+  const { stdout, stderr } = await runMain([...wordsOf(command), '--json'], { cwd })
+  return ExperimentResult.parse(JSON.parse(stdout || '{}'), { error: () => stderr })
+}
+
+function lab(options: SmallLabOptions): string {
+  const cwd = folder()
+  writeSmallLab(cwd, options)
+  return cwd
+}
+
+const equal = { 'algorithm.params.learning_rate': [0.001, 0.0011] }
+const objective = { metric: 'val.pass@1', direction: 'max' }
+const benchmark = [{ name: 'val', path: 'val', split: 'val', run_every: 4, metrics: ['pass@1'], max_tokens: 8 }]
+
+describe('a command that `next` proposes', () => {
+  it('runs the seeds that are missing to decide a claim (USE-322)', slow, async () => {
+    const cwd = lab({ file: { n_repeats: 1 } })
+    await runMain(['run', 'config.yaml', '--set', 'metadata.claim.min_effect=0.15'], { cwd })
+    const [decide, ...others] = (await nextSteps(cwd)).filter(({ command }) => command !== undefined)
+    expect({ kind: decide?.kind, others }).toEqual({ kind: 'decide', others: [] })
+    const { arms } = await typed(decide?.command ?? '', cwd)
+    expect(decide?.command).toContain(`n_repeats=${arms?.[0]?.seeds.length}`)
+    expect((await nextSteps(cwd)).map(({ command }) => command)).not.toContain(decide?.command)
+  })
+
+  it('confirms the best of several on seeds that it has not had (USE-322)', slow, async () => {
+    const cwd = lab({ file: { n_repeats: 1, metadata: { objective, benchmark } }, axes: equal })
+    const { stdout } = await runMain(['run', 'config.yaml', '--json'], { cwd })
+    const before = ExperimentResult.parse(JSON.parse(stdout))
+    const confirm = (await nextSteps(cwd)).find(({ kind }) => kind === 'confirm')
+    const after = await typed(confirm?.command ?? '', cwd)
+    const seedsOf = ({ runs = [] }: ExperimentResult) => new Set(runs.map(({ seed }) => seed))
+    expect(seedsOf(after).size).toBe(3)
+    expect([...seedsOf(after)].filter((seed) => seedsOf(before).has(seed))).toEqual([])
+    expect((await nextSteps(cwd)).map(({ command }) => command)).not.toContain(confirm?.command)
+  })
+
+  it('resumes what was cut short (USE-322)', slow, async () => {
+    const cwd = lab({ steps: 40 })
+    const controller = new AbortController()
+    const stop = (text: string) => text.includes('step 8:') && controller.abort()
+    const silent = { stdout: { write: () => {} }, stdin: (async function* () {})() }
+    const env = { PATH: process.env.PATH ?? '' }
+    await main(['run', 'config.yaml'], { ...silent, stderr: { write: stop }, cwd, env, signal: controller.signal })
+    const [resume, ...others] = await nextSteps(cwd)
+    expect({ kind: resume?.kind, others }).toEqual({ kind: 'resume', others: [] })
+    const { status, runs } = await typed(resume?.command ?? '', cwd)
+    expect({ status, left: runs?.filter((run) => run.status !== 'completed') }).toEqual({
+      status: 'completed',
+      left: [],
+    })
+    expect((await nextSteps(cwd)).map(({ kind }) => kind)).not.toContain('resume')
+  })
+})

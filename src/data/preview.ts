@@ -1,13 +1,15 @@
 // The preview of what a run was trained on. Kept in the folder of the run, so that it can be shown when data, plugins and model are gone.
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DataPreview, type Datum, type TokenExample, type Tokenizer } from '../contracts/index.ts'
-import { fileError, ifPresent, writeFileAtomic } from '../kernel/index.ts'
+import { fileError, ifPresent, readForeignFile, writeFileAtomic } from '../kernel/index.ts'
 import type { RowManifest } from './cache/open-rows.ts'
 
 /** Examples of the first batch that are kept. */
 const mostExamples = 3
+
+const mostBytes = 64 * 1024 * 1024
 
 interface PreviewWriter {
   /** Rows were loaded. Of several datasets the first is shown. */
@@ -56,7 +58,7 @@ export function createPreviewWriter(runDir: string): PreviewWriter {
 /** The preview of a run; undefined where it has none, such as one that trains on no data. */
 export async function readPreview(runDir: string): Promise<DataPreview | undefined> {
   const path = previewFile(runDir)
-  const text = await ifPresent('read', path, () => readFile(path, 'utf8'))
+  const text = await ifPresent('read', path, async () => String(await readForeignFile(path, mostBytes)))
   if (text === undefined) return undefined
   try {
     return DataPreview.parse(JSON.parse(text))

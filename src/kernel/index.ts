@@ -16,6 +16,7 @@ export {
   toRecord,
 } from './evsys-error.ts'
 export { fileError, fileWork, ifPresent, isDiskFull, isDiskFullError, systemCode } from './file-error.ts'
+export { readForeignFile, writeForeignFile } from './foreign-files.ts'
 export { formatProblem, formatProblems } from './format-error.ts'
 export { canonicalJson, hashOf, isMapping, sha256, withoutUndefined } from './hash.ts'
 export { hubCacheFolder } from './hub-cache-folder.ts'

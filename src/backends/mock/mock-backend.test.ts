@@ -1,4 +1,14 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { pluginContext } from '../../../tests/plugin-context.ts'
@@ -49,6 +59,11 @@ async function train({ service, modelId }: OpenBackend, steps: number): Promise<
 
 async function lossOf({ service, modelId }: OpenBackend, loss: Loss = ce): Promise<number> {
   return (await service.forward(modelId, data, loss)).metrics['loss:sum'] ?? Number.NaN
+}
+
+function sparse(path: string): void {
+  writeFileSync(path, '')
+  truncateSync(path, 6e9)
 }
 
 describe('the mock backend', () => {
@@ -218,6 +233,23 @@ describe('the mock backend', () => {
     const request = { model: sampler, prompt, numSamples: 1, maxTokens: 1, temperature: 1, seed: 1 }
     await expect(service.sample(request)).rejects.toThrow('damaged')
     writeFileSync(path, bytes)
+    expect(await service.sample(request)).toHaveLength(1)
+  })
+
+  it('refuses at once what is no file, or leads elsewhere, in place of a checkpoint (PLG-14)', async () => {
+    const runDir = folder()
+    await using backend = await open({ runDir })
+    const { service, modelId } = backend
+    const model = await service.save(modelId, 'a', { kind: 'sampler' })
+    const path = join(runDir, 'checkpoints/sampler/a.mock')
+    const request = { model, prompt, numSamples: 1, maxTokens: 1, temperature: 1, seed: 1 }
+    renameSync(path, `${path}.old`)
+    for (const put of [() => symlinkSync('/dev/zero', path), () => mkdirSync(path), () => sparse(path)]) {
+      put()
+      await expect(service.sample(request)).rejects.toMatchObject({ code: 'BACKEND_REFUSED' })
+      rmSync(path, { recursive: true })
+    }
+    renameSync(`${path}.old`, path)
     expect(await service.sample(request)).toHaveLength(1)
   })
 

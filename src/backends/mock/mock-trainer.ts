@@ -1,13 +1,22 @@
 // The trainer of a mock run: the same as behind `local` and `evsys serve`, in this process, reached without a socket.
 
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { CheckpointKind, Future, FwdBwd, Ref, RefOf, SaveOptions, TrainingService } from '../../contracts/index.ts'
 import { formatTinkerPath, parseTinkerPath, type TinkerPath } from '../../contracts/tinker/index.ts'
 import { loadMockEngine } from '../../engine/index.ts'
-import { type Clock, EvsysError, fileError, sha256, systemCode, writeFileAtomic } from '../../kernel/index.ts'
+import {
+  type Clock,
+  EvsysError,
+  fileError,
+  messageOf,
+  readForeignFile,
+  sha256,
+  systemCode,
+  writeFileAtomic,
+} from '../../kernel/index.ts'
 import { createTinkerClient, type TinkerClient } from '../../tinker/index.ts'
 import { type CheckpointEntry, type CheckpointFiles, createTrainer, type RunRecord } from '../../trainer/index.ts'
 import { mockCatalog, mockVocabSize } from '../models/mock-models.ts'
@@ -154,11 +163,16 @@ function fileAt(uri: string): string {
   })
 }
 
+/** Of a model of two words, many times over. */
+const mostBytes = 1 << 28
+
+// It lies in a folder that recipe code writes.
 async function readCheckpoint(file: string): Promise<Uint8Array> {
   try {
-    return await readFile(file)
+    return await readForeignFile(file, mostBytes)
   } catch (cause) {
-    if (systemCode(cause) !== 'ENOENT') throw fileError('read', file, cause)
+    // Refused, and not tried again: a pipe or a link in its place will be no checkpoint later.
+    if (systemCode(cause) !== 'ENOENT') throw new EvsysError('BACKEND_REFUSED', messageOf(cause), { cause })
     throw noCheckpoint(`mock:${pathToFileURL(file).href.slice('file:'.length)}`)
   }
 }

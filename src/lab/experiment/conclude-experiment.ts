@@ -1,8 +1,8 @@
 // The end of an experiment: evidence from the record, the verdict, the words, and the files that hold them.
 import { mkdir } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import type { BaselineScore, Evidence, ExperimentResult, RunResult } from '../../contracts/index.ts'
-import { type Clock, writeFileAtomic } from '../../kernel/index.ts'
+import { type Clock, writeFileAtomic, writeForeignFile } from '../../kernel/index.ts'
 import {
   answersFolder,
   besidesRuns,
@@ -130,13 +130,11 @@ async function writeExperimentFiles(
   await writeFileAtomic(join(dir, 'experiment.md'), page)
   for (const recorded of runs) {
     const folder = runFolder(dir, recorded.run.name)
-    await mkdir(join(folder, 'logs'), { recursive: true })
-    await writeFileAtomic(join(folder, 'logs', 'hypothesis.md'), `${hypothesis}\n`)
-    await writeFileAtomic(join(folder, 'logs', 'conclusion.md'), runConclusion(hypothesis, recorded, text))
-    await writeFileAtomic(
-      join(folder, 'run_result.json'),
-      `${JSON.stringify(await runResult(store, recorded), null, 2)}\n`,
-    )
+    const place = relative(dir, folder).split(sep)
+    const write = (at: readonly string[], content: string) => writeForeignFile(dir, [...place, ...at], content) // recipe code wrote there
+    await write(['logs', 'hypothesis.md'], `${hypothesis}\n`)
+    await write(['logs', 'conclusion.md'], runConclusion(hypothesis, recorded, text))
+    await write(['run_result.json'], `${JSON.stringify(await runResult(store, recorded), null, 2)}\n`)
   }
 }
 

@@ -1,9 +1,7 @@
 // An evaluation that a run asked for: whether it may ask, what its weights answer, what that is worth. The run names weights and a
 // benchmark; who asks them, how, and what came of it is decided and written here.
 import { createHash } from 'node:crypto'
-import { mkdir, realpath, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join, relative, sep } from 'node:path'
 import {
   agentOf,
   type Evaluated,
@@ -16,13 +14,14 @@ import {
 } from '../../contracts/index.ts'
 import { prompted } from '../../evaluate/index.ts'
 import type { AskedWeights, Evaluation } from '../../evaluator/index.ts'
-import { announceWait, errorRecord, fileWork } from '../../kernel/index.ts'
+import { announceWait, errorRecord, writeForeignFile } from '../../kernel/index.ts'
 import { answersFile, evaluationsFolder, predictionsFile, runFolder } from '../../record/index.ts'
 import { type RunRow, requireTraining, type TrainingRunRow } from '../../store/index.ts'
 import { placeOfAgent } from '../trials/trial-agents.ts'
 import type { EvaluationQuestion } from '../workers/worker-process.ts'
 import { type EvalLedger, type FoundEval, refused } from './eval-ledger.ts'
 import type { ExperimentSession } from './experiment-session.ts'
+import { requireOwnWeights } from './own-weights.ts'
 
 export async function evaluateRun(
   row: RunRow,
@@ -225,43 +224,6 @@ function agentCode(
   return isOutside ? [`agent ${named.kind}`] : []
 }
 
-/** Weights of the run itself: saved by it, or the base model that it trains. After training, those that its scores select. */
-async function requireOwnWeights(
-  run: TrainingRunRow,
-  { weights, step }: EvaluationQuestion,
-  ledger: EvalLedger,
-  { store, outputDir }: ExperimentSession,
-): Promise<void> {
-  if ('baseModel' in weights) {
-    if (weights.baseModel === run.config.model.name) return
-    throw refused(`it names the base model ${weights.baseModel}, and trains ${run.config.model.name}`)
-  }
-  const { uri } = weights
-  const owned = /^tinker:\/\/[^/]+\//.exec(uri)?.[0] ?? uri
-  if ((await store.runsWithWeights(owned)).some((id) => id !== run.id)) {
-    throw refused(`the weights ${uri} are those of another run`)
-  }
-  if (uri.startsWith('mock:') && !(await isInFolder(uri, join(runFolder(outputDir, run.name), 'checkpoints')))) {
-    throw refused(`the weights ${uri} do not lie in its folder`)
-  }
-  if (step !== undefined || ledger.bestStep === undefined) return
-  const saved = await store.checkpoints(run.id)
-  const best = saved.find((each) => each.kind === 'sampler' && each.step === ledger.bestStep)
-  if (best !== undefined && best.ref !== uri) {
-    throw refused(`the weights ${uri} are not those of step ${best.step}, which scored best on validation`)
-  }
-}
-
-async function isInFolder(uri: string, folder: string): Promise<boolean> {
-  try {
-    const file = await realpath(fileURLToPath(`file:${uri.slice('mock:'.length)}`))
-    const way = relative(await realpath(folder), file)
-    return way !== '' && way.split(sep)[0] !== '..' && !way.startsWith(sep)
-  } catch {
-    return false // there is no such file, or it is no path
-  }
-}
-
 // Answers can be scored again by a later scorer. They lie outside of the folder of the run, and their hash is in the record.
 async function keepPredictions(
   run: TrainingRunRow,
@@ -271,10 +233,7 @@ async function keepPredictions(
 ): Promise<string> {
   const text = predictions.map((each) => `${JSON.stringify(each)}\n`).join('')
   const file = predictionsFile(runFolder(outputDir, run.name), { benchmark: name, step })
-  await fileWork('write', file, async () => {
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, text)
-  })
+  await writeForeignFile(outputDir, relative(outputDir, file).split(sep), text)
   return createHash('sha256').update(text).digest('hex')
 }
 

@@ -34,6 +34,7 @@ import { callbacksOf } from './check-experiment.ts'
 import { EvalLedger } from './eval-ledger.ts'
 import { evaluateRun } from './evaluate-run.ts'
 import type { ExperimentSession } from './experiment-session.ts'
+import { guardCheckpoints } from './own-weights.ts'
 
 /** Does one run. True: it completed. It throws what is no fault of the run: a record that cannot be written, a full disk. */
 export async function superviseRun(row: RunRow, session: ExperimentSession): Promise<boolean> {
@@ -62,7 +63,7 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
     session.onItem(of, item)
   }
   const ledger = await openLedger(row, session)
-  const at = { store: session.store, lease: session.lease, onItem, recorded: ledger.recorded }
+  const at = { store: guardCheckpoints(row, session), lease: session.lease, onItem, recorded: ledger.recorded }
   const intake = createIntake(row, assignment.segment_file, assignment.next_item, at, onFailed)
   try {
     const ended = await pool.run(assignment, {
@@ -158,7 +159,8 @@ export async function ingestLeftovers(row: RunRow, session: ExperimentSession): 
     if (attempt < row.attempt) continue
     const { nextItem } = await session.store.cursor(`run:${row.id}`)
     const { recorded } = await openLedger(row, session)
-    const { store, lease, onItem } = session
+    const { lease, onItem } = session
+    const store = guardCheckpoints(row, session)
     const intake = createIntake(row, segmentFile(runDir, attempt), nextItem, { store, lease, onItem, recorded })
     try {
       await intake.drain()

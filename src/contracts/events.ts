@@ -215,6 +215,7 @@ export const RunEvent = z.discriminatedUnion('type', [
     tables: MetricTables.optional().describe('Of the metrics that give one.'),
     predictions: z.string().optional().describe('Blob of the answers that were scored.'),
     weights: z.string().optional().describe('Address of the weights that answered, or the name of a base model.'),
+    system_prompt: z.string().optional().describe('In place of that of the benchmark; empty: none.'),
     project_code: z
       .array(z.string())
       .optional()

@@ -225,7 +225,10 @@ export const evidenceAttacks: readonly AttackRow[] = rowsOf({
   'variables for processes that start later': `Object.assign(process.env, { NODE_OPTIONS: '--require ' + join(os.tmpdir(), 'evil.cjs'), LD_PRELOAD: join(os.tmpdir(), 'evil.so'), NODE_PATH: os.tmpdir(), PATH: os.tmpdir() + ':' + process.env.PATH, BASH_ENV: '/tmp/x', EVSYS_CACHE: os.tmpdir() }); attempt(() => fs.writeFileSync(join(os.tmpdir(), 'evil.cjs'), 'require("fs").writeFileSync(' + JSON.stringify(join(place.outside, 'open/evil')) + ', "x")'))`,
   'a file of hooks for Node in the project': `for (const f of ['.noderc', '.node_repl_history', 'node.config.json', 'loader.mjs', 'register.cjs']) attempt(() => fs.writeFileSync(join(place.project, f), '{"nodeOptions":{"import":"./evil.mjs"}}'))`,
   'an engine and a code hash of its choice': `rewrite((v) => isItem(v) && v.item.type === 'run.started' ? { n: v.n, item: { ...v.item, code_hash: 'f'.repeat(64), engine_id: 'mock-0000000000000000', sandbox: 'bubblewrap', config_hash: 'forged' } } : undefined)`,
-  'claims to be an earlier run': `rewrite((v) => isItem(v) && v.item.type === 'step.finished' && v.item.step === 0 ? undefined : isItem(v) && v.item.type === 'log' ? { n: v.n, item: { type: 'notice', text: 'reused', reused_from: { experiment_id: 'exp_a', run_id: 'run_b' }, seq: v.item.seq, at: v.item.at, run_id: v.item.run_id } } : undefined); given.log('info', 'x')`,
+  'claims to be an earlier run': {
+    code: `rewrite((v) => isItem(v) && v.item.type === 'step.finished' && v.item.step === 0 ? undefined : isItem(v) && v.item.type === 'log' ? { n: v.n, item: { type: 'notice', text: 'reused', reused_from: { experiment_id: 'exp_a', run_id: 'run_b' }, seq: v.item.seq, at: v.item.at, run_id: v.item.run_id } } : undefined); given.log('info', 'x')`,
+    expected: 'stopped',
+  },
   'costs below nothing': {
     code: `rewrite((v) => isItem(v) && v.item.type === 'run.finished' ? { n: v.n, item: { ...v.item, cost_usd: -5, tokens: -7 } } : undefined)`,
   },

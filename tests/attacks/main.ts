@@ -33,7 +33,13 @@ const player: Player = {
     folders.push(made)
     return made
   },
-  onSuspects: (harm) => process.stderr.write(`${harm.length} among many: ${harm.slice(0, 12).map((each) => each.slice(0, 200)).join('\n  ')}\n`),
+  onSuspects: (harm) =>
+    process.stderr.write(
+      `${harm.length} among many: ${harm
+        .slice(0, 12)
+        .map((each) => each.slice(0, 200))
+        .join('\n  ')}\n`,
+    ),
   seal: values.seal === 'required' ? 'required' : 'auto',
 }
 const say = (played: readonly Played[]) => {

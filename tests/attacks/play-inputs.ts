@@ -108,13 +108,13 @@ function prepare({ make }: InputRow, project: string): string | undefined {
     },
   }
   const body = new Function('write', 'node', 'chat', 'yaml', make) as (...given: unknown[]) => Record<string, unknown> // it has no type
-  const { text, ...changes } = { text: '', ...body(write, node, chat, stringify(usual)) }
+  const { text, ...changes }: Record<string, unknown> = { text: '', ...body(write, node, chat, stringify(usual)) }
   if (text === undefined) return undefined
   if (text !== '') return String(text)
   const { matrix } = changes
   if (matrix === undefined) return stringify({ ...usual, ...changes })
   const { data, model, algorithm, backend, ...rest } = usual
-  return stringify({ ...rest, matrix: { ...matrix, base_run: { data, model, algorithm, backend } } })
+  return stringify({ ...rest, matrix: { ...Object(matrix), base_run: { data, model, algorithm, backend } } })
 }
 
 /** Resident memory of a process and all below it. */

@@ -144,7 +144,8 @@ export function pluginCard(plugin: AnyPlugin, { origin, hash }: { origin: string
 
 function factsOf(plugin: AnyPlugin): Record<string, string> {
   if (plugin.type === 'algorithm') {
-    return 'takesRows' in plugin && plugin.takesRows === false ? {} : { rowFormat: plugin.rowFormat }
+    const drives: Record<string, string> = 'train' in plugin ? { drives: 'its run' } : {}
+    return 'takesRows' in plugin && plugin.takesRows === false ? drives : { ...drives, rowFormat: plugin.rowFormat }
   }
   return plugin.type === 'metric' ? { direction: plugin.direction } : {}
 }

@@ -42,6 +42,8 @@ export interface CheckedExperiment {
   readonly plugins: readonly PluginReference[]
   /** Of the plugins of the project. */
   readonly cards: readonly PluginCard[]
+  /** Kinds of algorithms that drive their runs: they may try system prompts. */
+  readonly drivingAlgorithms: ReadonlySet<string>
   readonly seal: BenchmarkSeal
   readonly secretSource: SecretSource
   /** What the plugins of a run declare, by the name of the run. */
@@ -91,6 +93,7 @@ export async function checkExperiment(
     projectDir,
     plugins,
     cards: catalog.cards().filter(({ origin }) => origin !== 'built-in'),
+    drivingAlgorithms: new Set(catalog.cards('algorithm').flatMap(({ kind, facts }) => (facts.drives ? [kind] : []))),
     seal,
     secretSource,
     secrets: new Map(checked.plan.runs.map(({ name, config }) => [name, runSecrets(config, asked)])),

@@ -7,7 +7,7 @@ import type { SegmentItem } from '../workers/segment-reader.ts'
 /** What an evaluation found, as an event without its place. */
 export type FoundEval = Scored & { readonly weights: string } & Pick<
     Extract<RunEvent, { type: 'eval.finished' }>,
-    'project_code' | 'n_deaths'
+    'project_code' | 'n_deaths' | 'system_prompt'
   >
 
 interface LedgerOptions {

@@ -39,6 +39,9 @@ export async function evaluateRun(
   const declared = session.sealed.sealed.find((each) => each.name === name)
   if (declared === undefined) throw refused(`it names the benchmark ${JSON.stringify(name)}`) // the ledger has refused it
   await requireOwnWeights(run, question, ledger, session)
+  if (systemPrompt !== undefined && !session.checked.drivingAlgorithms.has(run.config.algorithm.kind)) {
+    throw refused(`it asks ${name} with a system prompt, and its recipe tries none`)
+  }
   const benchmark = systemPrompt === undefined ? declared : prompted(declared, systemPrompt)
   const of = evaluationOf(run, question, benchmark, session)
   const found: { deaths: number; predictions: readonly Prediction[] } = { deaths: 0, predictions: [] }
@@ -52,6 +55,7 @@ export async function evaluateRun(
   const result: FoundEval = {
     ...rest,
     weights: 'uri' in weights ? weights.uri : weights.baseModel,
+    ...(systemPrompt === undefined ? {} : { system_prompt: systemPrompt }),
     ...(code.length === 0 ? {} : { project_code: code }),
     ...(deaths === 0 ? {} : { n_deaths: deaths }),
     ...(predictions.length === 0

@@ -27,11 +27,11 @@ import {
 import { isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
 import { type OpenStore, type RunRow, requireTraining } from '../../store/index.ts'
 import { untilRunDirFree } from '../workers/run-holder.ts'
-import { createIntake } from '../workers/segment-reader.ts'
+import { createIntake, type SegmentItem } from '../workers/segment-reader.ts'
 import type { RunOutcome } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
 import { callbacksOf } from './check-experiment.ts'
-import { EvalLedger } from './eval-ledger.ts'
+import { EvalLedger, refused } from './eval-ledger.ts'
 import { evaluateRun } from './evaluate-run.ts'
 import type { ExperimentSession } from './experiment-session.ts'
 import { guardCheckpoints } from './own-weights.ts'
@@ -63,7 +63,12 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
     session.onItem(of, item)
   }
   const ledger = await openLedger(row, session)
-  const at = { store: guardCheckpoints(row, session), lease: session.lease, onItem, recorded: ledger.recorded }
+  const at = {
+    store: guardCheckpoints(row, session),
+    lease: session.lease,
+    onItem,
+    recorded: asRecorded(row, assignment.attempt, ledger),
+  }
   const intake = createIntake(row, assignment.segment_file, assignment.next_item, at, onFailed)
   try {
     const ended = await pool.run(assignment, {
@@ -91,6 +96,15 @@ async function openLedger(row: RunRow, { store, experiment, sealed }: Experiment
   const events = row.attempt === 0 ? [] : await store.events(stream)
   const past = events.flatMap((event) => ('experiment_id' in event ? [] : [event]))
   return new EvalLedger({ benchmarks: sealed.sealed, objective: experiment.plan.objective, past })
+}
+
+/** What stands in the record for what a run reports: what is known here is not for it to say. */
+function asRecorded(row: RunRow, attempt: number, { recorded }: EvalLedger) {
+  return (item: SegmentItem): Item => {
+    if ('reused_from' in item && item.reused_from !== undefined) throw refused('it claims to repeat an earlier run')
+    if (item.type === 'run.started') return recorded({ ...item, attempt, config_hash: row.configHash })
+    return recorded(item)
+  }
 }
 
 /** What a run that was asked to end may take until it reports anything. */
@@ -158,7 +172,7 @@ export async function ingestLeftovers(row: RunRow, session: ExperimentSession): 
   for (const attempt of await segmentNumbers(runDir)) {
     if (attempt < row.attempt) continue
     const { nextItem } = await session.store.cursor(`run:${row.id}`)
-    const { recorded } = await openLedger(row, session)
+    const recorded = asRecorded(row, attempt, await openLedger(row, session))
     const { lease, onItem } = session
     const store = guardCheckpoints(row, session)
     const intake = createIntake(row, segmentFile(runDir, attempt), nextItem, { store, lease, onItem, recorded })

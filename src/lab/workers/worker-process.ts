@@ -1,7 +1,8 @@
 // One run worker, as the controller has it: a process with code of the project that does runs, one at a time. However it ends, that
 // becomes the typed failure of the run it was at. It names weights to be evaluated, and says the words of its agents; it cannot say what
 // any of that is worth.
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import {
   type AddressVariable,
   type AgentOrder,
@@ -30,10 +31,13 @@ import {
   onAbort,
   openChild,
   type PluginReference,
+  type ProcessPlace,
   type ProcessIdentity,
 } from '../../kernel/index.ts'
+import { openProcessSandbox, type ProcessLimits, type ProcessSandbox } from '../../sandbox/index.ts'
 import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
-import { createPrintedLines, lostRun, type WorkerLimits, watchGrowth } from './worker-limits.ts'
+import { sandboxOptions, type WorkerSandbox } from './worker-sandbox.ts'
+import { createPrintedLines, lostRun, overLimit, type WorkerLimits, watchGrowth } from './worker-limits.ts'
 
 /** Weights that a run names to be evaluated. */
 export interface EvaluationQuestion {
@@ -88,6 +92,8 @@ export interface WorkerProcessOptions {
   readonly limits: WorkerLimits
   /** Paths that recipe code must not see. */
   readonly hidden?: readonly string[] | undefined
+  /** Where it lives; absent: it is not shut in. */
+  readonly sandbox?: WorkerSandbox | undefined
   /** What it starts before it loads anything. */
   readonly early?: ForkSpec | undefined
 }
@@ -130,15 +136,18 @@ class RunWorker {
   readonly identity: ProcessIdentity
   readonly #child: Child<typeof workerProtocol>
   readonly #limits: WorkerLimits
+  readonly #sandbox: ProcessSandbox | undefined
   readonly #acting = new Map<number, { policy: OpenInferenceClient; environment: ServedEnvironment | undefined }>()
   #agents = 0
+  #limitHit: keyof ProcessLimits | undefined
   #stamps: readonly FileStamp[] | undefined
   #current: RunUnderWay | undefined
   #failing: ErrorRecord | undefined
   #isLate = false
 
-  constructor({ projectDir, pluginFiles, limits, hidden = [], early }: WorkerProcessOptions) {
+  constructor({ projectDir, pluginFiles, limits, hidden = [], sandbox, early }: WorkerProcessOptions) {
     this.#limits = limits
+    this.#sandbox = sandbox && openProcessSandbox(sandboxOptions(sandbox, bytesOf(limits)))
     const printed = createRateBound({ burst: limits.printedMb * bytesPerMb, perSecond: bytesPerMb / 4 })
     const notices = createRateBound({ burst: 2000, perSecond: 200 })
     this.#child = openChild({
@@ -148,6 +157,7 @@ class RunWorker {
         spares: early === undefined ? [] : [early],
         cwd: projectDir,
         hidden,
+        sandbox: this.#place(sandbox),
         heapMb: limits.heapMb,
         memoryMb: limits.memoryMb,
         messageMb: 1,
@@ -192,7 +202,9 @@ class RunWorker {
     }
     this.#current = run
     let quiet = () => {}
+    let unwatch = () => {}
     try {
+      unwatch = await this.#showRun(assignment)
       const { silenceMs } = this.#limits
       const limits = { silenceMs, firstMs: startMs }
       const running = this.#child.call(
@@ -202,11 +214,12 @@ class RunWorker {
       )
       quiet = onAbort(stopping, () => this.#child.notify('stop', messageOf(stopping.reason)))
       const { outcome, reusable } = await running
-      return { outcome, reusable: reusable && this.#child.end === undefined }
+      return { outcome, reusable: reusable && this.#child.end === undefined && (await this.#isClean()) }
     } catch (error) {
       if (signal.aborted || this.#child.end === undefined) throw error // of a callback of ours, in the second case
       return { outcome: 'lost', error: this.#lost(run), isTaken: run.isTaken }
     } finally {
+      unwatch()
       quiet()
       lines.close()
       this.#current = undefined
@@ -216,6 +229,7 @@ class RunWorker {
   /** Kills it and waits until it is gone. */
   async close(): Promise<void> {
     await this.#child.close()
+    await this.#sandbox?.close()
   }
 
   #load(pluginFiles: PluginFiles | Promise<PluginFiles>, startOf: (files: PluginFiles) => WorkerStart): void {
@@ -226,6 +240,7 @@ class RunWorker {
     }, loadMs).unref()
     const load = async () => {
       const { files } = await this.#child.call('load', startOf(await pluginFiles))
+      this.#sandbox?.settled()
       this.#stamps = files
     }
     load()
@@ -293,8 +308,44 @@ class RunWorker {
     }
   }
 
+  #place(sandbox: WorkerSandbox | undefined): ProcessPlace | undefined {
+    const held = this.#sandbox
+    if (held === undefined || sandbox === undefined) return undefined
+    return { launch: (command, env, cwd) => held.launch(command, { ...env, ...sandbox.env }, cwd) }
+  }
+
+  /** Lets the worker see the folder of its run and what it starts from, and holds it to its limits. Returns what ends that. */
+  async #showRun({ run_dir: runDir, start_weights, arm_weights, resume, benchmarks }: RunAssignment) {
+    const sandbox = this.#sandbox
+    if (sandbox === undefined) return () => {}
+    await sandbox.show(runDir, { writable: true })
+    const weights = [start_weights, ...Object.values(arm_weights), resume?.uri].flatMap(folderOfWeights)
+    const questions = benchmarks.flatMap(({ tasks_file }) => (tasks_file === undefined ? [] : [dirname(tasks_file)]))
+    for (const folder of new Set([...weights, ...questions])) {
+      if (folder.startsWith(runDir)) continue
+      await sandbox.show(folder, { writable: false })
+    }
+    return sandbox.watch([runDir], (limit) => {
+      this.#limitHit = limit
+      this.#child.stop('closed')
+    })
+  }
+
+  /** Whether the run has left nothing in its sandbox, whose folders are taken away. */
+  async #isClean(): Promise<boolean> {
+    const sandbox = this.#sandbox
+    if (sandbox === undefined) return true
+    if (!sandbox.isAlone()) return false
+    return await sandbox.hideAll().then(
+      () => true,
+      () => false, // something inside still uses them
+    )
+  }
+
   #lost(run: RunUnderWay): ErrorRecord {
     const { end } = this.#child
+    const limit = this.#limitHit ?? (end === undefined ? undefined : this.#sandbox?.limitHit())
+    if (limit !== undefined) return overLimit(limit, this.#limits)
     if (end === undefined || end.stopped === 'closed') {
       return new EvsysError('INTERRUPTED', 'the worker was closed').toRecord()
     }
@@ -306,4 +357,14 @@ class RunWorker {
       isLate: this.#isLate,
     })
   }
+}
+
+function bytesOf({ memoryMb, processes, diskMb }: WorkerLimits): ProcessLimits {
+  return { memoryBytes: memoryMb * bytesPerMb, processes, diskBytes: diskMb * bytesPerMb }
+}
+
+/** The folder of weights that are files; none: a service has them. */
+function folderOfWeights(uri: string | undefined): string[] {
+  if (uri === undefined || !uri.startsWith('mock:///')) return []
+  return [dirname(fileURLToPath(`file:${uri.slice('mock:'.length)}`))]
 }

@@ -1,8 +1,9 @@
 // One run worker, as the controller has it: a process with code of the project that does runs, one at a time. However it ends, that
 // becomes the typed failure of the run it was at. It names weights to be evaluated, and says the words of its agents; it cannot say what
 // any of that is worth.
-import { dirname, extname } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startTrainer, type TrainerProcess, type TrainerProcessOptions } from '../../backends/index.ts'
 import {
   type AddressVariable,
   type AgentOrder,
@@ -23,6 +24,7 @@ import {
   createRateBound,
   createRedactor,
   EvsysError,
+  errorRecord,
   type ForkSpec,
   guardedProcess,
   type Handlers,
@@ -33,6 +35,7 @@ import {
   type PluginReference,
   type ProcessPlace,
   type ProcessIdentity,
+  startSpare,
 } from '../../kernel/index.ts'
 import { openProcessSandbox, type ProcessLimits, type ProcessSandbox } from '../../sandbox/index.ts'
 import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
@@ -69,9 +72,14 @@ export interface RunOptions {
   readonly secrets?: Readonly<Record<string, string>> | undefined
   /** Of services, by the variables that name them. */
   readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
+  /** The trainer that the run is given where it cannot start one. */
+  readonly trainer?: TrainerOrder | undefined
   /** What the worker's plugins print. */
   onPrinted?: ((text: string) => void) | undefined
 }
+
+/** What a run trains on, and is not to start itself. */
+export type TrainerOrder = Pick<TrainerProcessOptions, 'engine' | 'models'>
 
 /** How a run ended in this worker. `isTaken`: false when none of its code ran, so that another worker can do it. */
 export type WorkerEnd =
@@ -139,13 +147,18 @@ class RunWorker {
   readonly #sandbox: ProcessSandbox | undefined
   readonly #acting = new Map<number, { policy: OpenInferenceClient; environment: ServedEnvironment | undefined }>()
   #agents = 0
+  #trainers = 0
   #limitHit: keyof ProcessLimits | undefined
   #stamps: readonly FileStamp[] | undefined
   #current: RunUnderWay | undefined
   #failing: ErrorRecord | undefined
+  #trainer: Promise<TrainerProcess> | undefined
   #isLate = false
 
-  constructor({ projectDir, pluginFiles, limits, hidden = [], sandbox, early }: WorkerProcessOptions) {
+  constructor({ projectDir, pluginFiles, limits, hidden = [], sandbox, early: wanted }: WorkerProcessOptions) {
+    // In a sandbox it cannot start a trainer: this process does.
+    const early = sandbox === undefined ? wanted : undefined
+    if (sandbox !== undefined && wanted !== undefined) startSpare({ ...wanted, cwd: projectDir })
     this.#limits = limits
     this.#sandbox = sandbox && openProcessSandbox(sandboxOptions(sandbox, bytesOf(limits)))
     const printed = createRateBound({ burst: limits.printedMb * bytesPerMb, perSecond: bytesPerMb / 4 })
@@ -177,6 +190,7 @@ class RunWorker {
       plugin_files: files,
       heap_mb: limits.heapMb,
       blocked_ms: limits.blockedMs,
+      model: wanted?.args[1],
     }))
   }
 
@@ -209,7 +223,7 @@ class RunWorker {
       const limits = { silenceMs, firstMs: startMs }
       const running = this.#child.call(
         'run',
-        { assignment, secrets, addresses },
+        { assignment, secrets, addresses, has_trainer: this.#sandbox !== undefined && options.trainer !== undefined },
         { signal, onAbort: 'kill', ...limits },
       )
       quiet = onAbort(stopping, () => this.#child.notify('stop', messageOf(stopping.reason)))
@@ -220,6 +234,7 @@ class RunWorker {
       return { outcome: 'lost', error: this.#lost(run), isTaken: run.isTaken }
     } finally {
       unwatch()
+      await this.#closeTrainer()
       quiet()
       lines.close()
       this.#current = undefined
@@ -273,6 +288,11 @@ class RunWorker {
           signal: AbortSignal.any([options.signal, signal]),
         })
       },
+      trainer: async () => {
+        const { assignment, options } = now()
+        const { socketPath = '', key } = await this.#openTrainer(assignment, options)
+        return { socket: join('/tmp', basename(socketPath)), key }
+      },
       policy: async ({ agent, asked }, signal) => {
         const { policy } = this.#actingAs(agent)
         const { answerQuestion } = await import('../../rollout/index.ts') // few runs have an agent of the project
@@ -312,6 +332,25 @@ class RunWorker {
     const held = this.#sandbox
     if (held === undefined || sandbox === undefined) return undefined
     return { launch: (command, env, cwd) => held.launch(command, { ...env, ...sandbox.env }, cwd) }
+  }
+
+  #openTrainer({ run_dir: runDir, project_dir: project }: RunAssignment, { trainer, signal }: RunOptions) {
+    const sandbox = this.#sandbox
+    if (sandbox === undefined || trainer === undefined) throw new EvsysError('INTERNAL', 'the run has no trainer')
+    this.#trainers += 1
+    const socket = join(sandbox.tmp, `evsys-trainer-${this.#trainers}.sock`)
+    const onNotice = () => {}
+    this.#trainer ??= startTrainer({ ...trainer, runDir, project, socket, signal, onNotice }).then((started) => {
+      onAbort(started.gone, () => this.#child.notify('trainer_gone', errorRecord(started.gone.reason)))
+      return started
+    })
+    return this.#trainer
+  }
+
+  async #closeTrainer(): Promise<void> {
+    const opened = await this.#trainer?.catch(() => undefined)
+    this.#trainer = undefined
+    await opened?.[Symbol.asyncDispose]()
   }
 
   /** Lets the worker see the folder of its run and what it starts from, and holds it to its limits. Returns what ends that. */

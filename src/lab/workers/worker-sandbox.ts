@@ -70,7 +70,7 @@ export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
     hidden: [home, ...hidden, join(packageRoot, '.git'), join(packageRoot, '.evsys')],
     shownIn: outputRoot,
     network,
-    env: { ...caches, ...(isTrusted ? {} : { EVSYS_OWN_CACHE: '/tmp/cache' }) },
+    env: { ...caches, EVSYS_SHUT_IN: '1', ...(isTrusted ? {} : { EVSYS_OWN_CACHE: '/tmp/cache' }) },
   }
 }
 

@@ -5,8 +5,9 @@ import { mockBackend } from './mock/mock-backend.ts'
 import { plainChat } from './models/mock-models.ts'
 import { tinkerBackend } from './tinker/tinker-backend.ts'
 
-export type { EngineKind } from './local/engine-kinds.ts'
+export { type EngineKind, engineKinds } from './local/engine-kinds.ts'
 export { warmUpClient } from './local/load-client.ts'
+export type { TrainerProcess, TrainerProcessOptions } from './local/start-trainer-process.ts'
 export { mockBackend } from './mock/mock-backend.ts'
 export { byteTokenizer, plainChat } from './models/mock-models.ts'
 export { openModelText } from './tinker/open-client-backend.ts'
@@ -15,6 +16,10 @@ export { openModelText } from './tinker/open-client-backend.ts'
 export function loadTrainerSpare(): Promise<typeof import('./local/trainer-spare.ts')> {
   return import('./local/trainer-spare.ts')
 }
+
+/** Starts a trainer process, or uses the spare one. */
+export const startTrainer: typeof import('./local/start-trainer-process.ts').startTrainerProcess = async (options) =>
+  (await import('./local/start-trainer-process.ts')).startTrainerProcess(options)
 
 /** Trainers of this machine. Imported on demand: most commands start none. */
 export function loadLocalTrainer(): Promise<typeof import('./local/index.ts')> {

@@ -40,6 +40,7 @@ export const ErrorCode = z.enum([
   'WORKER_DIED',
   'WORKER_HUNG',
   'WORKER_FLOODED',
+  'WORKER_LIMIT',
   'BUDGET_EXCEEDED',
   'STORE_FAILED',
   'STORE_TOO_NEW',

@@ -195,6 +195,16 @@ export interface OpenWeights extends AsyncDisposable {
   readonly chatTemplate?: string | undefined
 }
 
+/** A trainer that another process has started for a run. Disposing of it keeps it: it ends with the run. */
+export interface GivenTrainer extends AsyncDisposable {
+  readonly url: string
+  /** A socket of this machine that it listens on. */
+  readonly socketPath?: string | undefined
+  readonly key: string
+  /** Aborted with the reason when it is gone. */
+  readonly gone: AbortSignal
+}
+
 /** A place to train. */
 export interface Backend<K extends string = string, S extends z.ZodType = z.ZodType> extends Plugin<'backend', K, S> {
   open(
@@ -205,6 +215,8 @@ export interface Backend<K extends string = string, S extends z.ZodType = z.ZodT
       runDir: string
       /** Base models that are sampled from beside the one in training; absent: none. */
       otherModels?: readonly string[] | undefined
+      /** Where the run has no network: the trainer that it was given. */
+      trainer?: (() => Promise<GivenTrainer>) | undefined
       /** Aborted: the run saves and leaves. What gets no answer then is not waited for. */
       stopping?: AbortSignal | undefined
     },

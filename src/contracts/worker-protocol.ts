@@ -227,6 +227,7 @@ export const WorkerStart = z.strictObject({
   plugin_files: z.array(z.strictObject({ spec: z.string(), from: z.string() })),
   heap_mb: z.number().describe('A worker that holds much of it is not used again.'),
   blocked_ms: z.number().describe('Longest that its event loop may stand still.'),
+  model: z.string().optional().describe('Its text is opened while the worker waits for the first run.'),
 })
 export type WorkerStart = z.infer<typeof WorkerStart>
 
@@ -247,6 +248,7 @@ export const workerProtocol = {
         assignment: RunAssignment,
         secrets: z.record(z.string(), z.string()).describe('Those that the plugins of the run declare, and no other.'),
         addresses: z.partialRecord(AddressVariable, z.string()).default({}),
+        has_trainer: z.boolean().default(false).describe('A trainer is there for it: `trainer` opens it.'),
       }),
       result: z.strictObject({
         outcome: z.enum(['finished', 'interrupted']),
@@ -255,6 +257,8 @@ export const workerProtocol = {
     },
     /** The run saves and leaves; with the reason. */
     stop: { params: z.string() },
+    /** The trainer that was given to the run is gone, and why. */
+    trainer_gone: { params: ErrorRecord },
     /** Runs an agent of the project in an evaluation; its environment, if it has one, is the controller's, and so is its model. */
     act: { params: z.strictObject({ evaluation: z.int(), agent: z.int(), order: AgentOrder }), result: AgentRecord },
   },
@@ -277,6 +281,11 @@ export const workerProtocol = {
       }),
       result: Evaluated,
       most: 4,
+    },
+    /** Starts the trainer of the run, unless it is there. */
+    trainer: {
+      params: z.null(),
+      result: z.strictObject({ socket: z.string(), key: z.string() }),
     },
     /** What an agent that runs in the worker asks the weights that are evaluated. */
     policy: {

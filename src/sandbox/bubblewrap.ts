@@ -42,7 +42,7 @@ export function bubblewrapPlan(launch: Launch): Plan {
 let known: boolean | undefined
 
 // Since 0.8. Before it the filter alone refuses further namespaces.
-function disablesNamespaces(): boolean {
+export function disablesNamespaces(): boolean {
   const help = () => spawnSync('bwrap', ['--help'], { env: { PATH: toolPath }, encoding: 'utf8' }).stdout
   known ??= help()?.includes('--disable-userns') ?? false
   return known

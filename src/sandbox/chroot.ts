@@ -20,13 +20,14 @@ import {
 import { devices as usual } from './state-folder.ts'
 
 // Sets the loopback up without any tool but perl: SIOCSIFFLAGS with IFF_UP and IFF_RUNNING.
-const raiseLoopback = `socket(S, 2, 2, 0) && ioctl(S, 0x8914, pack("a16s", "lo", 0x41))`
+export const raiseLoopback = `socket(S, 2, 2, 0) && ioctl(S, 0x8914, pack("a16s", "lo", 0x41))`
 
 /** prctl. */
 const prctl = { x64: 157, arm64: 167 }[arch() as string] ?? 0
 
 // PR_SET_SECCOMP with SECCOMP_MODE_FILTER; setpriv has set no_new_privs before.
-const filtered = `open F, "<&=6"; local $/; $b = <F>; $p = pack "S x6 P", length($b) / 8, $b; syscall(${prctl}, 22, 2, $p) == 0 or die "filter: $!"; exec @ARGV`
+export const filteredBy = (file: number) =>
+  `open F, "<&=${file}"; local $/; $b = <F>; $p = pack "S x6 P", length($b) / 8, $b; syscall(${prctl}, 22, 2, $p) == 0 or die "filter: $!"; exec @ARGV`
 
 const setUp = `set -e; mount -a -T /proc/self/fd/4
 if [ "$1" = private ]; then ip link set lo up 2>/dev/null || perl -e '${raiseLoopback}' 2>/dev/null || :; fi; shift
@@ -36,7 +37,7 @@ if [ "$counted" = uncounted ]; then
   for each in shmmni msgmni; do echo 0 > /proc/sys/kernel/$each || :; done 2>/dev/null
 fi
 cd "$R"; pivot_root . .; umount -l .; cd /; unset R; set +e
-if [ "$counted" = uncounted ] && [ -s /proc/self/fd/6 ] && command -v perl >/dev/null; then set -- perl -e '${filtered}' -- "$@"; fi
+if [ "$counted" = uncounted ] && [ -s /proc/self/fd/6 ] && command -v perl >/dev/null; then set -- perl -e '${filteredBy(6)}' -- "$@"; fi
 unshare --user --map-root-user setpriv --no-new-privs --inh-caps=-all --bounding-set=-all,+chown,+dac_override,+fowner -- "$@"
 exit $?`
 

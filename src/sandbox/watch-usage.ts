@@ -7,7 +7,7 @@ import { systemCode } from '../kernel/index.ts'
 import { namesIn, textIn } from './proc-files.ts'
 
 /** Memory grows faster than disks fill, and a busy machine comes late as it is. */
-const memoryEveryMs = 15
+const usualMemoryEveryMs = 15
 const diskEveryMs = 50
 /** Times of files are those of the last tick of the kernel's clock. */
 const tickMs = 20
@@ -18,11 +18,19 @@ interface Watched {
   /** False where a control group limits it. */
   readonly memory: boolean
   readonly places: readonly string[]
+  readonly memoryEveryMs?: number | undefined
   onOver(limit: 'memoryBytes' | 'diskBytes'): void
 }
 
 /** Looks until it is stopped. `peakBytes`: most memory that a look found, where memory is looked at. */
-export function watchUsage({ pid, limits, memory, places, onOver }: Watched): {
+export function watchUsage({
+  pid,
+  limits,
+  memory,
+  places,
+  onOver,
+  memoryEveryMs = usualMemoryEveryMs,
+}: Watched): {
   stop(): void
   peakBytes(): number | undefined
 } {

@@ -6,6 +6,8 @@ import type { OnTinkerEvent } from './client-events.ts'
 
 export type HeartbeatOptions = {
   url: string
+  /** A socket of this machine that the service listens on. */
+  socketPath?: string | undefined
   sessionId: string
   headers: Readonly<Record<string, string>>
   onEvent: OnTinkerEvent
@@ -28,10 +30,17 @@ const warnAfterMs = 120_000
 // Runs as it stands, from source and from the built package alike: a thread cannot load TypeScript.
 const program = `
 const { parentPort, workerData } = require('node:worker_threads')
-let { url, body, headers, everyMs } = workerData
+const { request } = require('node:http')
+let { url, socketPath, body, headers, everyMs } = workerData
 parentPort.on('message', (fresh) => { headers = fresh })
+const send = () => new Promise((resolve, reject) => {
+  const signal = AbortSignal.timeout(4000)
+  const asked = { socketPath, path: new URL(url).pathname, method: 'POST', headers, signal }
+  request(asked, (answer) => resolve(answer.resume().statusCode)).on('error', reject).end(body)
+})
 const beat = async () => {
   try {
+    if (socketPath !== undefined) return parentPort.postMessage(await send())
     const answer = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(4000) })
     await answer.arrayBuffer()
     parentPort.postMessage(answer.status)
@@ -45,10 +54,10 @@ beat()
 
 /** Starts the thread. It keeps no process alive. */
 export function startHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { url, sessionId, headers, onEvent, clock, onBeat, onOutcome, everyMs } = options
+  const { url, socketPath, sessionId, headers, onEvent, clock, onBeat, onOutcome, everyMs } = options
   const body = JSON.stringify({ session_id: sessionId, type: 'session_heartbeat' })
   const sent = { ...headers, 'content-type': 'application/json', accept: 'application/json' }
-  const thread = new Worker(program, { eval: true, workerData: { url, body, headers: sent, everyMs } })
+  const thread = new Worker(program, { eval: true, workerData: { url, socketPath, body, headers: sent, everyMs } })
   const assess = createMonitor(onEvent, clock, onOutcome)
   thread.on('message', (outcome) => {
     onBeat?.()

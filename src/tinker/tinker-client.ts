@@ -17,6 +17,7 @@ import { isServiceError, ServiceError } from './service-error.ts'
 import { type CallOptions, requestResult, type Session } from './session.ts'
 import { TrainingModel } from './training-model.ts'
 import { createTrainingService } from './training-service.ts'
+import { socketFetch } from './socket-fetch.ts'
 import { createTransport, type Fetch, type Transport } from './transport.ts'
 
 export type TinkerClientOptions = {
@@ -29,6 +30,8 @@ export type TinkerClientOptions = {
   signal?: AbortSignal | undefined
   /** The way to the service; a server in the same process offers one. */
   fetch?: Fetch | undefined
+  /** A socket of this machine that the service listens on. */
+  socketPath?: string | undefined
   /** `fetch` leads to a server in this process: nothing is late, lost or sent twice, and a result that is there at once comes at once. */
   isInProcess?: boolean | undefined
   /** Sent with every request, for a gateway in front of the service. */
@@ -251,7 +254,7 @@ export class TinkerClient implements Session, AsyncDisposable {
   }
 
   #beat(sessionId: string): Heartbeat | undefined {
-    const { heartbeatMs: everyMs = 10_000, onEvent = () => {}, fetch } = this.#options
+    const { heartbeatMs: everyMs = 10_000, onEvent = () => {}, fetch, socketPath } = this.#options
     const { clock, signal, transport } = this
     const { baseUrl, headers, credentials, connection } = this.#connection
     if (everyMs === 0) return undefined
@@ -263,7 +266,7 @@ export class TinkerClient implements Session, AsyncDisposable {
         else connection.failed(`no sign of life was taken: ${outcome}`)
       }
       const onBeat = () => void credentials.refresh() // a token must last for the thread too
-      return startHeartbeat({ url, sessionId, headers: headers(), onEvent, clock, onBeat, onOutcome, everyMs })
+      return startHeartbeat({ url, socketPath, sessionId, headers: headers(), onEvent, clock, onBeat, onOutcome, everyMs })
     }
     const json = { session_id: sessionId, type: 'session_heartbeat' }
     const send = () => transport.send({ method: 'POST', path, json, timeoutMs: 10_000, signal })
@@ -312,7 +315,9 @@ async function connect(options: TinkerClientOptions) {
     retryForMs: options.retryForMs ?? defaultRetryForMs,
   })
   const stopCutting = cutOffWhenLost(connection, options.stopping, (error) => ending.abort(error))
-  const plain = createTransport({ baseUrl, headers, prepare, fetch: options.fetch ?? fetch, timed: !isInProcess })
+  const { socketPath } = options
+  const way = options.fetch ?? (socketPath === undefined ? fetch : socketFetch(socketPath))
+  const plain = createTransport({ baseUrl, headers, prepare, fetch: way, timed: !isInProcess })
   const transport = isInProcess ? plain : connection.watched(plain)
   let flags = tinker.ClientConfigResponse.parse({})
   const direct = createCaller({

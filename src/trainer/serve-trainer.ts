@@ -19,6 +19,8 @@ export type ServeOptions = {
   port: number
   /** Default: this machine alone. */
   host?: string | undefined
+  /** Listens here, for those who can reach the file, and on no port. */
+  socketPath?: string | undefined
 }
 
 export type TrainerServer = AsyncDisposable & { readonly url: string }
@@ -26,27 +28,34 @@ export type TrainerServer = AsyncDisposable & { readonly url: string }
 /** Listens until it is disposed of. The trainer is the opener's to close. */
 export async function serveTrainer(
   trainer: Trainer,
-  { port, host = '127.0.0.1' }: ServeOptions,
+  { port, host = '127.0.0.1', socketPath }: ServeOptions,
 ): Promise<TrainerServer> {
   const server = createServer(getRequestListener((request) => trainer.fetch(request), { overrideGlobalObjects: false }))
   // Polls are held for half a minute, and clients keep their connections for much longer.
   server.keepAliveTimeout = 120_000
   server.requestTimeout = 300_000
-  const address = await new Promise<AddressInfo>((resolve, reject) => {
+  const address = await new Promise<AddressInfo | string | null>((resolve, reject) => {
     server.once('error', (cause) => {
-      const message = `cannot listen on ${host}:${port}: ${messageOf(cause)}`
+      const message = `cannot listen on ${socketPath ?? `${host}:${port}`}: ${messageOf(cause)}`
       reject(new EvsysError('BACKEND_FAILED', message, { cause, fix: 'choose another port.' }))
     })
-    server.listen(port, host, () => resolve(server.address() as AddressInfo)) // not a pipe: a port was asked for
+    const listening = () => resolve(server.address())
+    if (socketPath === undefined) server.listen(port, host, listening)
+    else server.listen(socketPath, listening)
   })
   return {
-    url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    url: urlOf(address),
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeAllConnections()
       await closed
     },
   }
+}
+
+function urlOf(address: AddressInfo | string | null): string {
+  if (typeof address !== 'object' || address === null) return 'http://localhost'
+  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }
 
 export type FolderCatalog = ModelCatalog & {

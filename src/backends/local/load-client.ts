@@ -11,9 +11,9 @@ export function loadClient() {
 
 let warm: { readonly model: string; readonly text: Promise<ModelText> } | undefined
 
-/** In a worker that waits for its run: loads what will talk to its spare trainer. */
-export function warmUpClient(): void {
-  const [, model] = spareArgs(trainerScript()) ?? []
+/** In a worker that waits for its run: loads what will talk to its spare trainer, or to one of that model elsewhere. */
+export function warmUpClient(given?: string): void {
+  const [, model = given] = spareArgs(trainerScript()) ?? []
   if (model === undefined) return
   const text = import('../tinker/open-client-backend.ts').then(({ openModelText }) => openModelText(undefined, model))
   text.catch(() => {}) // fails the run that takes it

@@ -10,16 +10,19 @@ export const localBackend = defineBackend({
   params: z.strictObject({
     engine: z.enum(engineKinds).default('cpu').describe('What computes.'),
   }),
-  async open({ params, model, loraRank, seed, runDir, otherModels = [], signal, stopping, log }) {
+  async open({ params, model, loraRank, seed, runDir, otherModels = [], signal, stopping, log, trainer: openTrainer }) {
     const { startTrainerProcess } = await import('./start-trainer-process.ts')
     const { openModelText } = await import('../tinker/open-client-backend.ts')
-    const starting = startTrainerProcess({
-      engine: params.engine,
-      models: [model.name, ...otherModels],
-      runDir,
-      signal,
-      onNotice: (notice) => log('info', notice),
-    })
+    const starting =
+      openTrainer?.() ??
+      startTrainerProcess({
+        engine: params.engine,
+        models: [model.name, ...otherModels],
+        runDir,
+        signal,
+        onNotice: (notice) => log('info', notice),
+      })
+    starting.catch(() => {}) // thrown below
     // While the process starts, what will talk to it is loaded. If the text cannot be opened, the trainer says why.
     const isMock = params.engine === 'mock'
     const warm = isMock ? undefined : takeWarmText(model.name)
@@ -34,6 +37,7 @@ export const localBackend = defineBackend({
         client: await createTinkerClient({
           preset: 'evsys',
           baseUrl: trainer.url,
+          socketPath: trainer.socketPath,
           apiKey: trainer.key,
           signal: AbortSignal.any([signal, trainer.gone]),
           stopping,

@@ -12,6 +12,10 @@ export type TrainerProcessOptions = {
   engine: TrainerStart['engine']
   models: readonly string[]
   runDir: string
+  /** Listens here instead of on a port. */
+  socket?: string | undefined
+  /** Where relative folders start from; absent: the folder of this process. */
+  project?: string | undefined
   signal: AbortSignal
   /** Takes what is worth logging before the trainer is ready. */
   onNotice: (text: string) => void
@@ -19,6 +23,8 @@ export type TrainerProcessOptions = {
 
 export interface TrainerProcess extends AsyncDisposable {
   readonly url: string
+  /** A socket of this machine that it listens on, in place of the port of its address. */
+  readonly socketPath?: string | undefined
   readonly key: string
   /** Aborted with the reason when the process ends by itself. */
   readonly gone: AbortSignal
@@ -26,10 +32,10 @@ export interface TrainerProcess extends AsyncDisposable {
 
 /** Starts a trainer, or uses the spare one, and waits until it listens. */
 export async function startTrainerProcess(options: TrainerProcessOptions): Promise<TrainerProcess> {
-  const { engine, models, runDir, signal, onNotice } = options
+  const { engine, models, runDir, socket, project = process.cwd(), signal, onNotice } = options
   const trainer = openChild({
     protocol: trainerProtocol,
-    start: forkedProcess(trainerFork(engine, models)),
+    start: forkedProcess({ ...trainerFork(engine, models), cwd: project }),
     handlers: { notice: onNotice },
     deathOf,
   })
@@ -39,12 +45,12 @@ export async function startTrainerProcess(options: TrainerProcessOptions): Promi
     await trainer.close()
   }
   const key = `tml-${randomBytes(24).toString('hex')}`
-  const start = { engine, models: [...models], project: process.cwd(), dir: trainerDir(runDir), key }
+  const start = { engine, models: [...models], project, dir: trainerDir(runDir), key, socket }
   try {
     const { url } = await trainer.call('open', start)
     const gone = new AbortController()
     void trainer.ended.then((how) => how.stopped === 'closed' || gone.abort(deathOf(how)))
-    return { url, key, gone: gone.signal, [Symbol.asyncDispose]: end }
+    return { url, socketPath: socket, key, gone: gone.signal, [Symbol.asyncDispose]: end }
   } catch (error) {
     await end()
     throw signal.aborted ? signal.reason : error

@@ -17,9 +17,9 @@ await serve(
         : undefined
     opening?.catch(() => {}) // fails what is opened with it
     return {
-      async open({ key, ...options }) {
+      async open({ key, socket, ...options }) {
         const trainer = await openLocalTrainer({ ...options, keys: [key], onNotice }, opening)
-        const { url } = await serveTrainer(trainer, { port: 0 })
+        const { url } = await serveTrainer(trainer, { port: 0, socketPath: socket })
         return { url }
       },
     }

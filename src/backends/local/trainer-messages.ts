@@ -8,6 +8,7 @@ export const TrainerStart = z.strictObject({
   project: z.string(),
   dir: z.string(),
   key: z.string(),
+  socket: z.string().optional().describe('Listens here instead of on a port.'),
 })
 export type TrainerStart = z.infer<typeof TrainerStart>
 

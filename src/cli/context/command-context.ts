@@ -72,6 +72,7 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   WORKER_DIED: failed,
   WORKER_HUNG: failed,
   WORKER_FLOODED: failed,
+  WORKER_LIMIT: failed,
   BUDGET_EXCEEDED: wrongInput,
   STORE_FAILED: failed,
   STORE_TOO_NEW: failed,

@@ -3,7 +3,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { Readable, Stream, Writable } from 'node:stream'
+import { Duplex, type Readable, type Stream, type Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf } from '../evsys-error.ts'
 import { ChannelFault } from './channel.ts'
@@ -20,6 +20,8 @@ export interface GuardedProcessOptions {
   readonly cwd?: string | undefined
   /** Paths that it must not see, where `whyNotHidden` finds nothing against it. */
   readonly hidden?: readonly string[] | undefined
+  /** The sandbox that it lives in; it sees nothing that is hidden besides. */
+  readonly sandbox?: ProcessPlace | undefined
   /** Bound of its JavaScript heap. */
   readonly heapMb: number
   /** Bound of all its writable memory: heap, buffers, threads. */
@@ -32,6 +34,22 @@ export interface GuardedProcessOptions {
   readonly onPrinted?: ((text: string) => boolean) | undefined
   /** Processes that it starts before it loads anything. */
   readonly spares?: readonly ForkSpec[] | undefined
+}
+
+/** Where a process is started in place of this machine as it is. */
+export interface ProcessPlace {
+  launch(
+    command: readonly string[],
+    env: Readonly<Record<string, string>>,
+    cwd: string,
+  ): {
+    readonly argv: readonly string[]
+    readonly env: Readonly<Record<string, string>>
+    /** Its open files from number 6 on. */
+    readonly stdio: readonly (number | 'pipe' | 'ignore')[]
+    /** Called when there is a process, or none; `channel` is number 6. */
+    started(pid: number | undefined, channel: Duplex | undefined): void
+  }
 }
 
 const bytesPerMb = 1024 * 1024
@@ -190,19 +208,26 @@ const passed = new Set([
 
 const shell = '/bin/sh'
 
-function launch({ script, args = [], spares = [], cwd, hidden = [], heapMb, memoryMb }: GuardedProcessOptions) {
+function launch({ script, args = [], spares = [], cwd, hidden = [], sandbox, heapMb, memoryMb }: GuardedProcessOptions) {
   const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--no-warnings', ...loaderArgs(script.href)]
   const command = [...node, ...bootArgs(script.href, args, spares)]
+  const known = Object.entries(process.env).filter(([name, value]) => passed.has(name) && value !== undefined)
+  const env: Record<string, string> = Object.fromEntries(known.map(([name, value = '']) => [name, value]))
+  const hasShell = existsSync(shell)
+  const placed = sandbox?.launch(hasShell ? limited(command, memoryMb) : command, env, cwd ?? process.cwd())
+  const outside = hasShell ? limited(hidingCommand(hidden, command), memoryMb) : command
   const options: SpawnOptions = {
-    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => passed.has(name))),
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+    env: placed?.env ?? env,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', ...(placed?.stdio ?? [])],
     detached: true, // leads a process group, to be killed as a whole
-    cwd,
+    cwd: placed === undefined ? cwd : '/',
   }
-  const [program = '', ...rest] = existsSync(shell) ? limited(hidingCommand(hidden, command), memoryMb) : command
+  const [program = '', ...rest] = placed?.argv ?? outside
   const child = spawn(program, rest, options)
   child.unref()
   for (const stream of child.stdio) unref(stream)
+  const channel: unknown = (child.stdio as readonly unknown[])[6] // typed as five of them
+  placed?.started(child.pid, channel instanceof Duplex ? channel : undefined)
   return child
 }
 

@@ -11,6 +11,7 @@ export function killGroup(pid: number | undefined): void {
   try {
     kill(platform === 'win32' ? pid : -pid, 'SIGKILL')
   } catch {
-    // the group is gone
+    // the group is gone, or it cannot be named from inside a namespace of processes
+    if (pid === process.pid) kill(pid, 'SIGKILL')
   }
 }

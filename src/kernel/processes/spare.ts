@@ -12,6 +12,8 @@ export interface ForkSpec {
   readonly args: readonly string[]
   /** Names of the variables that it gets; absent: all. */
   readonly env?: readonly string[] | undefined
+  /** Absent: the folder of this process. */
+  readonly cwd?: string | undefined
   /** What it starts itself, before it loads anything. */
   readonly spares?: readonly ForkSpec[] | undefined
 }
@@ -85,13 +87,14 @@ export function forkScript(spec: ForkSpec): ForkedChild {
   return forkNode(spec)
 }
 
-function forkNode({ script, args, env, spares: own = [] }: ForkSpec) {
+function forkNode({ script, args, env, cwd, spares: own = [] }: ForkSpec) {
   const [file = '', ...rest] = bootArgs(script, args, own)
   const names = env ?? Object.keys(process.env)
   return fork(file, rest, {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: loaderArgs(script),
+    ...(cwd === undefined ? {} : { cwd }),
     env: Object.fromEntries(
       names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
     ),

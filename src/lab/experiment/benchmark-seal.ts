@@ -4,6 +4,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Benchmark, DataConfig, Notice, Plan, RunConfig } from '../../contracts/index.ts'
 import { EvsysError, fileError, whyNotHidden } from '../../kernel/index.ts'
+import type { FoundLevel } from '../../sandbox/index.ts'
 import { answersFolder, evaluationsFolder } from '../../record/index.ts'
 import { trialsFolder } from '../trials/trial-scratch.ts'
 
@@ -23,9 +24,11 @@ export interface SealOptions {
   readonly runs: readonly Pick<RunConfig, 'data' | 'mix' | 'model'>[]
   readonly projectDir: string
   readonly choice: SealChoice
+  /** Where recipe code runs; absent: it is not asked for. */
+  readonly sandbox?: FoundLevel | undefined
 }
 
-export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: SealOptions): Promise<BenchmarkSeal> {
+export async function sealBenchmarks({ benchmarks, runs, projectDir, choice, sandbox }: SealOptions): Promise<BenchmarkSeal> {
   const found = await Promise.all(
     benchmarks.map(async ({ name, path, data }) =>
       [path ?? (data?.store === undefined ? data?.path : undefined) ?? [], await storedFiles(data, projectDir)]
@@ -38,6 +41,12 @@ export async function sealBenchmarks({ benchmarks, runs, projectDir, choice }: S
   const inStore = outside.map(
     (name) => `benchmark ${name} is read from a data store, which recipe code may be able to read too`,
   )
+  if (choice === 'required' && sandbox?.level === 'process') {
+    const why = sandbox.reason ?? '--sandbox process'
+    throw new EvsysError('SEAL_FAILED', `recipe code cannot be shut in here: ${why}`, {
+      fix: 'run it on Linux with user namespaces, or leave out --seal required.',
+    })
+  }
   if (choice === 'off') return open(['--seal off'])
   if (answers.length === 0 && (inStore.length === 0 || choice !== 'required')) return open(inStore)
   const problem = (await whyNotHidden()) ?? (await foreignOwner(projectDir))

@@ -29,6 +29,8 @@ import {
 } from '../../kernel/index.ts'
 import { clientAddresses, clientSecrets, modelClient, namedModel, resolveModelFolder } from '../../models/index.ts'
 import { builtinServices } from '../trials/builtin-services.ts'
+import type { FoundLevel } from '../../sandbox/index.ts'
+import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
 
@@ -45,6 +47,8 @@ export interface CheckedExperiment {
   /** Kinds of algorithms that drive their runs: they may try system prompts. */
   readonly drivingAlgorithms: ReadonlySet<string>
   readonly seal: BenchmarkSeal
+  /** How recipe code is shut in; absent: nothing runs. */
+  readonly shutIn?: (FoundLevel & { readonly sandbox: WorkerSandbox | undefined }) | undefined
   readonly secretSource: SecretSource
   /** What the plugins of a run declare, by the name of the run. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>

@@ -14,6 +14,7 @@ import { Evaluator } from '../../evaluator/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import { dryRunMark, evaluationsFolder } from '../../record/index.ts'
 import { type ExperimentRow, type Lease, type OpenStore, openStore, type RunRow } from '../../store/index.ts'
+import type { ProcessLevelChoice } from '../../sandbox/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import type { WorkerLimits } from '../workers/worker-limits.ts'
 import { createWorkerPool, type SpareWorker, type WorkerPool } from '../workers/worker-pool.ts'
@@ -40,6 +41,8 @@ export interface RunExperimentOptions {
   readonly cwd?: string | undefined
   /** Whether benchmarks must be hidden from recipe code; default `auto`: where the machine can do it. */
   readonly seal?: SealChoice | undefined
+  /** How recipe code is shut in; default `auto`: as well as this machine can. */
+  readonly sandbox?: ProcessLevelChoice | undefined
   /** First abort: runs save and leave; the experiment can be resumed. */
   readonly signal?: AbortSignal | undefined
   readonly clock?: Clock | undefined
@@ -137,7 +140,8 @@ export class ExperimentSession {
     this.limit = options.maxConcurrent ?? max_concurrent_arms ?? availableParallelism()
     const { projectDir, seal } = checked
     const { spare, limits } = options
-    this.pool = createWorkerPool({ size: this.limit, projectDir, spare, hidden: seal.hidden, ...limits })
+    const sandbox = checked.shutIn?.sandbox
+    this.pool = createWorkerPool({ size: this.limit, projectDir, spare, hidden: seal.hidden, sandbox, ...limits })
     const own = evaluationsFolder(projectDir)
     const hidden = seal.hidden.filter((path) => path !== own)
     this.evaluator = new Evaluator({ projectDir, cards: checked.cards, hidden, limit: this.limit })
@@ -350,7 +354,7 @@ export async function openChecked(
 }
 
 function beginChecked(store: OpenStore, checked: CheckedExperiment, options: SessionOptions) {
-  const { plan, projectDir, file, seal, cards } = checked
+  const { plan, projectDir, file, seal, cards, shutIn } = checked
   const { clock, dry = false, resume = false, set = [], steps } = options
   const provenance = {
     node: process.version,
@@ -359,6 +363,7 @@ function beginChecked(store: OpenStore, checked: CheckedExperiment, options: Ses
     set: set.length === 0 ? undefined : set,
     steps,
     seal: plan.experiment.metadata.benchmark.length === 0 ? undefined : seal.level,
+    sandbox: shutIn?.level,
     plugins: Object.fromEntries(cards.map(({ type, kind, hash }) => [`${type} ${kind}`, hash])),
     ...(dry ? dryRunMark : {}),
   }

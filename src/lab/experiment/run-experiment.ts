@@ -21,7 +21,9 @@ import {
   temporaryFolder,
   whyNotHidden,
 } from '../../kernel/index.ts'
+import { type FoundLevel, findProcessLevel } from '../../sandbox/index.ts'
 import { workerLimits } from '../workers/worker-limits.ts'
+import { type WorkerSandbox, workerSandbox } from '../workers/worker-sandbox.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
 import { type BenchmarkSeal, resolveBenchmarks, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
@@ -71,10 +73,15 @@ export async function checkRunnable(
   }
 }
 
-async function sealOf({ plan }: LoadedExperiment, projectDir: string, choice: SealChoice): Promise<BenchmarkSeal> {
+async function sealOf(
+  { plan }: LoadedExperiment,
+  projectDir: string,
+  choice: SealChoice,
+  sandbox?: FoundLevel,
+): Promise<BenchmarkSeal> {
   const named = await resolveBenchmarks(plan, projectDir)
   const runs = plan.runs.map(({ config }) => config)
-  return sealBenchmarks({ benchmarks: named.experiment.metadata.benchmark, runs, projectDir, choice })
+  return sealBenchmarks({ benchmarks: named.experiment.metadata.benchmark, runs, projectDir, choice, sandbox })
 }
 
 // The record, statistics and the pool of workers: a third of the code of evsys.
@@ -102,6 +109,8 @@ async function prepare(
 ): Promise<CheckedExperiment> {
   const { set, dry, steps, cwd } = options
   whyNotHidden().catch(() => {}) // asked meanwhile; thrown when it is used
+  const finding = findProcessLevel(options.sandbox)
+  finding.catch(() => {}) // thrown below
   const furtherProblems = async (draft: ExperimentDraft) => {
     const at = { projectDir: options.projectDir ?? draft.project, plugins: pluginReferences(draft) }
     await using catalog = await openCatalog({ builtins: builtins(), ...at, signal })
@@ -115,13 +124,16 @@ async function prepare(
   const loaded = await loadExperiment(source, asked)
   const projectDir = options.projectDir ?? loaded.project
   const plugins = pluginReferences(loaded)
-  const seal = await sealOf(loaded, projectDir, options.seal ?? 'auto')
+  const found = await finding
+  const seal = await sealOf(loaded, projectDir, options.seal ?? 'auto', found)
   const { hidden } = seal
+  const { plan } = loaded
+  const sandbox = found.level === 'process' ? undefined : sandboxOf(plan, { level: found.level, projectDir, plugins, hidden })
   // What is needed next starts up meanwhile: a worker and, within it, a trainer. Nothing of it is a run yet.
   const [first] = loaded.plan.runs
   const early = first === undefined ? undefined : (await loadTrainerSpare()).trainerSpare(first.config)
   const limits = workerLimits(options.limits)
-  spare.start({ projectDir, limits, hidden, early })
+  spare.start({ projectDir, limits, hidden, sandbox, early })
   // Where a plugin must be transpiled, one process does it and the other finds it done.
   const onPrepared = () => spare.load(pluginFilesOf(plugins))
   const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
@@ -133,5 +145,21 @@ async function prepare(
   const { checkExperiment } = await loading
   const checked = await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
   const file = 'file' in source ? relative(projectDir, resolve(cwd ?? process.cwd(), source.file)) : undefined
-  return { ...checked, file }
+  const notices = [...checked.notices, ...notShutIn(found)]
+  return { ...checked, notices, file, shutIn: { ...found, sandbox } }
 }
+
+function notShutIn({ level, reason = '--sandbox process' }: FoundLevel): Notice[] {
+  if (level !== 'process') return []
+  return [{ text: `recipe code is not shut in (${reason}): it can read and change what you can` }]
+}
+
+function sandboxOf(
+  { experiment, runs }: Plan,
+  at: { level: WorkerSandbox['level']; projectDir: string; plugins: LoadedPlugins; hidden: readonly string[] },
+): WorkerSandbox {
+  const outputRoot = experiment.output_dir ?? join(at.projectDir, '.evsys', 'runs')
+  return workerSandbox({ ...at, outputRoot, runs: [experiment, ...runs.map(({ config }) => config)], network: false, read: [] })
+}
+
+type LoadedPlugins = ReturnType<typeof pluginReferences>

@@ -2,6 +2,7 @@
 // the worker did not live to report it.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { engineKinds } from '../../backends/index.ts'
 import { pastGuards, pastLosses } from '../../algorithms/index.ts'
 import {
   armReference,
@@ -10,9 +11,11 @@ import {
   FailureTally,
   type Item,
   type Metrics,
+  type PluginCard,
   RunAssignment,
   type RunEvent,
   referencedArms,
+  teachersOf,
 } from '../../contracts/index.ts'
 import {
   type AnnouncedWait,
@@ -78,6 +81,7 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
       signal: AbortSignal.any([signal, broken.signal, news.overdue]),
       secrets: secrets.get(row.name) ?? {},
       addresses,
+      trainer: trainerOf(assignment.config, session.checked.cards),
     })
     await intake.drain()
     return ended
@@ -191,6 +195,16 @@ export async function ingestLeftovers(row: RunRow, session: ExperimentSession): 
 function faultOfRun(error: unknown): ErrorRecord {
   if (!EvsysError.is(error) || error.code === 'STORE_FAILED') throw error
   return error.toRecord()
+}
+
+/** The trainer that a run of the backend `local` is given. A backend of the project by that name starts what it wants. */
+function trainerOf({ backend, model, algorithm }: RunAssignment['config'], cards: readonly PluginCard[]) {
+  const isOurs = !cards.some(({ type, kind }) => type === 'backend' && kind === backend.kind)
+  if (backend.kind !== 'local' || !isOurs) return undefined
+  const engine = engineKinds.find((each) => each === (backend.params.engine ?? 'cpu'))
+  if (engine === undefined) return undefined
+  const others = teachersOf(algorithm.params).flatMap(({ base_model }) => base_model ?? [])
+  return { engine, models: [...new Set([model.name, ...others])] }
 }
 
 type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never

@@ -14,7 +14,12 @@ import {
 
 export interface WorkerLimits {
   readonly heapMb: number
+  /** Of one process, and in a sandbox of all together. */
   readonly memoryMb: number
+  /** Processes and threads of a run, in a sandbox. */
+  readonly processes: number
+  /** What a run may write, in a sandbox. */
+  readonly diskMb: number
   readonly silenceMs: number
   readonly blockedMs: number
   /** What a run may print at once. */
@@ -28,6 +33,8 @@ export function workerLimits(given: Partial<WorkerLimits> = {}): WorkerLimits {
   return {
     heapMb: 2048,
     memoryMb: 4096,
+    processes: 512,
+    diskMb: 2048,
     silenceMs: 60_000,
     blockedMs: 15 * 60_000,
     printedMb: 8,
@@ -61,6 +68,17 @@ export function lostRun(
   const redact = createRedactor(secrets)
   const { code, message, fix, where } = isLate ? late : inWords(end, limits, failing, flood)
   return redact({ code, message: `${message}${lastLines(redact(end.printed))}`, where, fix })
+}
+
+/** The error of a run that took more than all its processes may have. */
+export function overLimit(limit: 'memoryBytes' | 'processes' | 'diskBytes', limits: WorkerLimits): ErrorRecord {
+  const { memoryMb, processes, diskMb } = limits
+  const what = {
+    memoryBytes: [`held more than ${memoryMb} MB of memory`, 'worker.memory_mb'],
+    processes: [`started more than ${processes} processes and threads`, 'worker.processes'],
+    diskBytes: [`wrote more than ${diskMb} MB`, 'worker.disk_mb'],
+  }[limit]
+  return record('WORKER_LIMIT', `the run ${what[0]} and was ended`, `take less, or raise ${what[1]} in the experiment.`)
 }
 
 const late = record(

@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os'
 import type { ErrorRecord, RunAssignment } from '../../contracts/index.ts'
 import { canonicalJson, createSlots, EvsysError, errorRecord, sha256 } from '../../kernel/index.ts'
 import { holdRunDir } from './run-holder.ts'
+import type { WorkerSandbox } from './worker-sandbox.ts'
 import { type WorkerLimits, workerLimits } from './worker-limits.ts'
 import {
   type PluginFiles,
@@ -27,6 +28,8 @@ export interface WorkerPoolOptions extends Partial<WorkerLimits> {
   readonly spare?: SpareWorker | undefined
   /** Paths that recipe code must not see; the spare worker was started with the same. */
   readonly hidden?: readonly string[] | undefined
+  /** Where workers live; the spare worker was started in the same. */
+  readonly sandbox?: WorkerSandbox | undefined
 }
 
 /** `lost`: the worker was gone before the run was done, and the segment ends without its last event. */
@@ -45,6 +48,7 @@ export function createWorkerPool({
   projectDir,
   spare,
   hidden = [],
+  sandbox,
   ...bounds
 }: WorkerPoolOptions) {
   const limits = workerLimits(bounds)
@@ -73,7 +77,7 @@ export function createWorkerPool({
     // As many processes as slots: one that waits for other plugins makes room.
     const [surplus] = all.size >= size ? idle.splice(0, 1) : []
     if (surplus !== undefined) await discard(surplus.worker)
-    const worker = startWorkerProcess({ projectDir, pluginFiles, limits, hidden })
+    const worker = startWorkerProcess({ projectDir, pluginFiles, limits, hidden, sandbox })
     all.add(worker)
     return { worker, isUsed: false }
   }

@@ -1,7 +1,9 @@
 // One run worker, as the controller has it: a process with code of the project that does runs, one at a time. However it ends, that
 // becomes the typed failure of the run it was at. It names weights to be evaluated, and says the words of its agents; it cannot say what
 // any of that is worth.
-import { extname } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startTrainer, type TrainerProcess, type TrainerProcessOptions } from '../../backends/index.ts'
 import {
   type AddressVariable,
   type AgentOrder,
@@ -22,6 +24,7 @@ import {
   createRateBound,
   createRedactor,
   EvsysError,
+  errorRecord,
   type ForkSpec,
   guardedProcess,
   type Handlers,
@@ -30,10 +33,14 @@ import {
   onAbort,
   openChild,
   type PluginReference,
+  type ProcessPlace,
   type ProcessIdentity,
+  startSpare,
 } from '../../kernel/index.ts'
+import { openProcessSandbox, type ProcessLimits, type ProcessSandbox } from '../../sandbox/index.ts'
 import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
-import { createPrintedLines, lostRun, type WorkerLimits, watchGrowth } from './worker-limits.ts'
+import { sandboxOptions, type WorkerSandbox } from './worker-sandbox.ts'
+import { createPrintedLines, lostRun, overLimit, type WorkerLimits, watchGrowth } from './worker-limits.ts'
 
 /** Weights that a run names to be evaluated. */
 export interface EvaluationQuestion {
@@ -65,9 +72,14 @@ export interface RunOptions {
   readonly secrets?: Readonly<Record<string, string>> | undefined
   /** Of services, by the variables that name them. */
   readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
+  /** The trainer that the run is given where it cannot start one. */
+  readonly trainer?: TrainerOrder | undefined
   /** What the worker's plugins print. */
   onPrinted?: ((text: string) => void) | undefined
 }
+
+/** What a run trains on, and is not to start itself. */
+export type TrainerOrder = Pick<TrainerProcessOptions, 'engine' | 'models'>
 
 /** How a run ended in this worker. `isTaken`: false when none of its code ran, so that another worker can do it. */
 export type WorkerEnd =
@@ -88,6 +100,8 @@ export interface WorkerProcessOptions {
   readonly limits: WorkerLimits
   /** Paths that recipe code must not see. */
   readonly hidden?: readonly string[] | undefined
+  /** Where it lives; absent: it is not shut in. */
+  readonly sandbox?: WorkerSandbox | undefined
   /** What it starts before it loads anything. */
   readonly early?: ForkSpec | undefined
 }
@@ -130,15 +144,23 @@ class RunWorker {
   readonly identity: ProcessIdentity
   readonly #child: Child<typeof workerProtocol>
   readonly #limits: WorkerLimits
+  readonly #sandbox: ProcessSandbox | undefined
   readonly #acting = new Map<number, { policy: OpenInferenceClient; environment: ServedEnvironment | undefined }>()
   #agents = 0
+  #trainers = 0
+  #limitHit: keyof ProcessLimits | undefined
   #stamps: readonly FileStamp[] | undefined
   #current: RunUnderWay | undefined
   #failing: ErrorRecord | undefined
+  #trainer: Promise<TrainerProcess> | undefined
   #isLate = false
 
-  constructor({ projectDir, pluginFiles, limits, hidden = [], early }: WorkerProcessOptions) {
+  constructor({ projectDir, pluginFiles, limits, hidden = [], sandbox, early: wanted }: WorkerProcessOptions) {
+    // In a sandbox it cannot start a trainer: this process does.
+    const early = sandbox === undefined ? wanted : undefined
+    if (sandbox !== undefined && wanted !== undefined) startSpare({ ...wanted, cwd: projectDir })
     this.#limits = limits
+    this.#sandbox = sandbox && openProcessSandbox(sandboxOptions(sandbox, bytesOf(limits)))
     const printed = createRateBound({ burst: limits.printedMb * bytesPerMb, perSecond: bytesPerMb / 4 })
     const notices = createRateBound({ burst: 2000, perSecond: 200 })
     this.#child = openChild({
@@ -148,6 +170,7 @@ class RunWorker {
         spares: early === undefined ? [] : [early],
         cwd: projectDir,
         hidden,
+        sandbox: this.#place(sandbox),
         heapMb: limits.heapMb,
         memoryMb: limits.memoryMb,
         messageMb: 1,
@@ -167,6 +190,7 @@ class RunWorker {
       plugin_files: files,
       heap_mb: limits.heapMb,
       blocked_ms: limits.blockedMs,
+      model: wanted?.args[1],
     }))
   }
 
@@ -192,21 +216,25 @@ class RunWorker {
     }
     this.#current = run
     let quiet = () => {}
+    let unwatch = () => {}
     try {
+      unwatch = await this.#showRun(assignment)
       const { silenceMs } = this.#limits
       const limits = { silenceMs, firstMs: startMs }
       const running = this.#child.call(
         'run',
-        { assignment, secrets, addresses },
+        { assignment, secrets, addresses, has_trainer: this.#sandbox !== undefined && options.trainer !== undefined },
         { signal, onAbort: 'kill', ...limits },
       )
       quiet = onAbort(stopping, () => this.#child.notify('stop', messageOf(stopping.reason)))
       const { outcome, reusable } = await running
-      return { outcome, reusable: reusable && this.#child.end === undefined }
+      return { outcome, reusable: reusable && this.#child.end === undefined && (await this.#isClean()) }
     } catch (error) {
       if (signal.aborted || this.#child.end === undefined) throw error // of a callback of ours, in the second case
       return { outcome: 'lost', error: this.#lost(run), isTaken: run.isTaken }
     } finally {
+      unwatch()
+      await this.#closeTrainer()
       quiet()
       lines.close()
       this.#current = undefined
@@ -216,6 +244,7 @@ class RunWorker {
   /** Kills it and waits until it is gone. */
   async close(): Promise<void> {
     await this.#child.close()
+    await this.#sandbox?.close()
   }
 
   #load(pluginFiles: PluginFiles | Promise<PluginFiles>, startOf: (files: PluginFiles) => WorkerStart): void {
@@ -226,6 +255,7 @@ class RunWorker {
     }, loadMs).unref()
     const load = async () => {
       const { files } = await this.#child.call('load', startOf(await pluginFiles))
+      this.#sandbox?.settled()
       this.#stamps = files
     }
     load()
@@ -257,6 +287,11 @@ class RunWorker {
           runAgent: (task, own) => this.#runAgent(question.evaluation, task, own),
           signal: AbortSignal.any([options.signal, signal]),
         })
+      },
+      trainer: async () => {
+        const { assignment, options } = now()
+        const { socketPath = '', key } = await this.#openTrainer(assignment, options)
+        return { socket: join('/tmp', basename(socketPath)), key }
       },
       policy: async ({ agent, asked }, signal) => {
         const { policy } = this.#actingAs(agent)
@@ -293,8 +328,63 @@ class RunWorker {
     }
   }
 
+  #place(sandbox: WorkerSandbox | undefined): ProcessPlace | undefined {
+    const held = this.#sandbox
+    if (held === undefined || sandbox === undefined) return undefined
+    return { launch: (command, env, cwd) => held.launch(command, { ...env, ...sandbox.env }, cwd) }
+  }
+
+  #openTrainer({ run_dir: runDir, project_dir: project }: RunAssignment, { trainer, signal }: RunOptions) {
+    const sandbox = this.#sandbox
+    if (sandbox === undefined || trainer === undefined) throw new EvsysError('INTERNAL', 'the run has no trainer')
+    this.#trainers += 1
+    const socket = join(sandbox.tmp, `evsys-trainer-${this.#trainers}.sock`)
+    const onNotice = () => {}
+    this.#trainer ??= startTrainer({ ...trainer, runDir, project, socket, signal, onNotice }).then((started) => {
+      onAbort(started.gone, () => this.#child.notify('trainer_gone', errorRecord(started.gone.reason)))
+      return started
+    })
+    return this.#trainer
+  }
+
+  async #closeTrainer(): Promise<void> {
+    const opened = await this.#trainer?.catch(() => undefined)
+    this.#trainer = undefined
+    await opened?.[Symbol.asyncDispose]()
+  }
+
+  /** Lets the worker see the folder of its run and what it starts from, and holds it to its limits. Returns what ends that. */
+  async #showRun({ run_dir: runDir, start_weights, arm_weights, resume, benchmarks }: RunAssignment) {
+    const sandbox = this.#sandbox
+    if (sandbox === undefined) return () => {}
+    await sandbox.show(runDir, { writable: true })
+    const weights = [start_weights, ...Object.values(arm_weights), resume?.uri].flatMap(folderOfWeights)
+    const questions = benchmarks.flatMap(({ tasks_file }) => (tasks_file === undefined ? [] : [dirname(tasks_file)]))
+    for (const folder of new Set([...weights, ...questions])) {
+      if (folder.startsWith(runDir)) continue
+      await sandbox.show(folder, { writable: false })
+    }
+    return sandbox.watch([runDir], (limit) => {
+      this.#limitHit = limit
+      this.#child.stop('closed')
+    })
+  }
+
+  /** Whether the run has left nothing in its sandbox, whose folders are taken away. */
+  async #isClean(): Promise<boolean> {
+    const sandbox = this.#sandbox
+    if (sandbox === undefined) return true
+    if (!sandbox.isAlone()) return false
+    return await sandbox.hideAll().then(
+      () => true,
+      () => false, // something inside still uses them
+    )
+  }
+
   #lost(run: RunUnderWay): ErrorRecord {
     const { end } = this.#child
+    const limit = this.#limitHit ?? (end === undefined ? undefined : this.#sandbox?.limitHit())
+    if (limit !== undefined) return overLimit(limit, this.#limits)
     if (end === undefined || end.stopped === 'closed') {
       return new EvsysError('INTERRUPTED', 'the worker was closed').toRecord()
     }
@@ -306,4 +396,14 @@ class RunWorker {
       isLate: this.#isLate,
     })
   }
+}
+
+function bytesOf({ memoryMb, processes, diskMb }: WorkerLimits): ProcessLimits {
+  return { memoryBytes: memoryMb * bytesPerMb, processes, diskBytes: diskMb * bytesPerMb }
+}
+
+/** The folder of weights that are files; none: a service has them. */
+function folderOfWeights(uri: string | undefined): string[] {
+  if (uri === undefined || !uri.startsWith('mock:///')) return []
+  return [dirname(fileURLToPath(`file:${uri.slice('mock:'.length)}`))]
 }

@@ -58,6 +58,7 @@ export async function openModel(options: {
       seed: config.seed,
       runDir,
       stopping,
+      trainer: services.trainer,
       ...otherModels(config),
     }),
   )

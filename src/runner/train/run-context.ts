@@ -6,6 +6,7 @@ import type { SharedParams } from '../../algorithms/index.ts'
 import {
   type Context,
   type DataConfig,
+  type GivenTrainer,
   type Datum,
   type OpenBackend,
   type OpenRenderer,
@@ -37,6 +38,8 @@ import { canonicalJson, checkValue, EvsysError, hashOf, type PluginServices } fr
 export interface RunServices extends PluginServices {
   /** Where stored datasets lie and rows are kept. Absent: neither is known, and rows are made at every start. */
   readonly data?: RunData | undefined
+  /** The trainer that the run was given; absent: it starts one where it needs one. */
+  readonly trainer?: (() => Promise<GivenTrainer>) | undefined
 }
 
 export interface RunData {

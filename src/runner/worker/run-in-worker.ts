@@ -30,7 +30,7 @@ import {
 } from '../../kernel/index.ts'
 import { cachedRenderer, type TokenSource } from '../train/cached-renderer.ts'
 import type { RenderStart } from '../train/render-protocol.ts'
-import { droppedQuestions, type RunData } from '../train/run-context.ts'
+import { droppedQuestions, type RunData, type RunServices } from '../train/run-context.ts'
 import { createRunReporter, type Evaluate, type RunReporter } from '../train/run-scope.ts'
 import { trainRun } from '../train/train-run.ts'
 import { openSegmentWriter } from './segment-writer.ts'
@@ -39,6 +39,7 @@ interface WorkerRunOptions {
   readonly assignment: RunAssignment
   readonly secrets: Readonly<Record<string, string>>
   readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
+  readonly trainer?: RunServices['trainer']
   readonly plugins: OpenRegistry
   readonly stopping: AbortSignal
   readonly signal: AbortSignal
@@ -49,7 +50,7 @@ interface WorkerRunOptions {
 
 /** Does a run. What the run itself gets wrong is reported in its segment; a segment that cannot be written is thrown. */
 export async function runInWorker(options: WorkerRunOptions): Promise<'finished' | 'interrupted'> {
-  const { assignment, secrets, addresses, plugins, signal, stopping } = options
+  const { assignment, secrets, addresses, trainer, plugins, signal, stopping } = options
   const redact = createRedactor(secrets)
   const used = usedPlugins(plugins, assignment.config, assignment.project_dir)
   const segment = await openSegmentWriter(assignment.segment_file)
@@ -83,6 +84,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           log: log.log,
           secret: (name) => secretOf(secrets, name),
           address: (name) => addresses?.[name],
+          trainer,
           data,
         },
         evaluate: options.evaluate,

@@ -1,5 +1,7 @@
 // The work of a run worker's process: it loads the project's plugins once, then does one run after another for the controller. It lives
 // only as long as the controller does, and holds nothing of the record: what it reports goes into the segment of its run.
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import { warmUpClient } from '../../backends/index.ts'
 import { builtins } from '../../builtins/index.ts'
@@ -7,6 +9,8 @@ import {
   type AddressVariable,
   type AgentOrder,
   type AgentRecord,
+  type ErrorRecord,
+  type GivenTrainer,
   type RunAssignment,
   type Weights,
   type WorkerStart,
@@ -38,6 +42,7 @@ interface Assigned {
   readonly assignment: RunAssignment
   readonly secrets: Readonly<Record<string, string>>
   readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
+  readonly has_trainer?: boolean | undefined
 }
 
 /** What the controller may ask for while weights of the run are evaluated. */
@@ -53,6 +58,7 @@ export async function serveRuns(): Promise<void> {
       load: (start) => worker.load(start),
       run: (assigned) => worker.run(assigned),
       stop: (reason) => worker.stop(reason),
+      trainer_gone: (error) => worker.trainerGone(error),
       act: ({ evaluation, agent, order }, signal) => worker.act(evaluation, agent, order, signal),
     }
   })
@@ -68,6 +74,7 @@ class RunServer {
   #files: readonly string[] = []
   #redact = createRedactor()
   #stopping = new AbortController()
+  #gone = new AbortController()
 
   constructor(parent: Parent<Protocol>, builtIn: ReturnType<typeof builtins>) {
     this.#parent = parent
@@ -79,7 +86,7 @@ class RunServer {
     )
   }
 
-  async load({ project_dir, plugin_files, heap_mb, blocked_ms }: WorkerStart) {
+  async load({ project_dir, plugin_files, heap_mb, blocked_ms, model }: WorkerStart) {
     const watchdog = this.#parent.watch({ timeoutMs: blocked_ms })
     watchdog.keepTime()
     let stamps: ReturnType<typeof stampPlugins> = stampPlugins(project_dir, [])
@@ -100,18 +107,19 @@ class RunServer {
     this.#loading = open()
     await this.#loading.catch(this.#crash)
     const files = await stamps
-    warmUpClient() // there is time until the first run
+    warmUpClient(model) // there is time until the first run
     return { files }
   }
 
-  async run({ assignment, secrets, addresses }: Assigned) {
+  async run({ assignment, secrets, addresses, has_trainer }: Assigned) {
     const loaded = await this.#loading
     if (loaded === undefined) throw new EvsysError('INTERNAL', 'the worker has loaded no plugins')
     this.#stopping = new AbortController()
+    this.#gone = new AbortController()
     this.#evaluations.clear()
     this.#parent.notify('taken', null)
     try {
-      return await this.#doRun(loaded, { assignment, secrets, addresses })
+      return await this.#doRun(loaded, { assignment, secrets, addresses, has_trainer })
     } catch (error) {
       const { code, message, fix } = errorRecord(error)
       this.#parent.notify('failing', {
@@ -122,6 +130,16 @@ class RunServer {
       this.#parent.leave()
       throw error
     }
+  }
+
+  trainerGone({ code, message, fix }: ErrorRecord): void {
+    this.#gone.abort(new EvsysError(code, message, { fix, retryable: true }))
+  }
+
+  async #openTrainer(): Promise<GivenTrainer> {
+    const { signal: gone } = this.#gone
+    const { socket, key } = await this.#parent.call('trainer', null)
+    return { url: 'http://localhost', socketPath: socket, key, gone, async [Symbol.asyncDispose]() {} }
   }
 
   stop(reason: string): void {
@@ -158,7 +176,7 @@ class RunServer {
 
   async #doRun(
     { plugins, heapMb }: { plugins: OpenRegistry; heapMb: number },
-    { assignment, secrets, addresses }: Assigned,
+    { assignment, secrets, addresses, has_trainer = false }: Assigned,
   ) {
     const parent = this.#parent
     this.#redact = createRedactor(secrets)
@@ -168,6 +186,7 @@ class RunServer {
       assignment,
       secrets,
       addresses,
+      trainer: has_trainer ? () => this.#openTrainer() : undefined,
       plugins,
       signal: this.#signal,
       stopping: this.#stopping.signal,
@@ -186,6 +205,7 @@ class RunServer {
     dropSpares()
     await wait(0) // what it left for the next turn, timers and rejections, belongs to this run
     await setImmediate()
+    if (isShutIn) await emptyFolders()
     return { outcome, reusable: left.find().length === 0 }
   }
 }
@@ -227,4 +247,19 @@ function reportTheEnd(
   process.on('uncaughtException', crash)
   process.on('unhandledRejection', crash)
   return crash
+}
+
+/** Set by those who start this process in a sandbox, whose folders for temporary files are its alone. */
+const isShutIn = process.env.EVSYS_SHUT_IN === '1'
+/** Open while this process lives. */
+const kept = /^evsys-/
+
+/** Deletes what a run left in temporary folders, so that the next begins with none of it. */
+async function emptyFolders(): Promise<void> {
+  for (const folder of ['/tmp', '/tmp/home', '/dev/shm']) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      if (kept.test(name) || (folder === '/tmp' && name === 'home')) continue
+      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}) // something is mounted there
+    }
+  }
 }

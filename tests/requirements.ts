@@ -355,6 +355,7 @@ export const requirements = {
   'TRN-23':
     'numbers, names and bodies are bounded before they are used; one bad record breaks no list, no answer names a file',
 
+  'REL-460': 'whatever reads what others wrote refuses what is malformed with a typed error, within 5 s and 500 MB',
   'TRN-460':
     'what keys leave behind is bounded: sessions, runs without checkpoints, results, bodies; one key uses up no room of another',
 

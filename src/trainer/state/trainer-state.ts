@@ -135,7 +135,7 @@ export class TrainerState {
         this.signal.throwIfAborted()
         this.futures.settle(future, { answer: await work() })
       } catch (error) {
-        this.onFault(error)
+        if (future.outcome === undefined) this.onFault(error) // else it was cancelled
         this.futures.settle(future, { failure: failureOf(error) })
       }
       future.job = undefined // it holds the request's data, and the result is kept for long

@@ -5,13 +5,14 @@ import { kinds } from './malformed/kinds.ts'
 import { inFullLane } from './scale.ts'
 import { type Child, startChild } from './start-child.ts'
 
+/** Of processor time, which is what it takes on a machine that does nothing else. */
 const mostMs = 5000
 const mostMb = 500
 /** In the fast lane, of each kind. */
 const sample = 4
 const batch = 250
 
-type Outcome = { label: string; outcome: string; ms: number; peakMb: number; grownMb: number }
+type Outcome = { label: string; outcome: string; ms: number; cpuMs: number; peakMb: number }
 type Row = { name: string; count: number; refused: number; worst: Outcome; largest: Outcome; faults: string[] }
 const rows: Row[] = []
 
@@ -25,7 +26,7 @@ async function outcomesOf(name: string, ...range: string[]): Promise<Outcome[]> 
     if (typeof line !== 'string') {
       if (line.ended === 0) return found
       const outcome = `NOT TYPED: the process ended with ${line.ended}`
-      return [...found, { label, outcome, ms: Number.NaN, peakMb: Number.NaN, grownMb: Number.NaN }]
+      return [...found, { label, outcome, ms: Number.NaN, cpuMs: Number.NaN, peakMb: Number.NaN }]
     }
     const said = JSON.parse(line)
     if ('began' in said) label = said.began
@@ -61,15 +62,20 @@ it.each(kinds.map((kind) => [kind.name, kind] as const))(
       expect(found).toHaveLength(sample)
     }
     const faults = found
-      .filter(({ outcome, ms, peakMb }) => outcome.startsWith('NOT TYPED') || !(ms < mostMs) || !(peakMb < mostMb))
-      .map(({ label, outcome, ms, peakMb }) => `${label}: ${outcome}, ${ms.toFixed(0)} ms, ${peakMb.toFixed(0)} MB`)
+      .filter(
+        ({ outcome, cpuMs, peakMb }) => outcome.startsWith('NOT TYPED') || !(cpuMs < mostMs) || !(peakMb < mostMb),
+      )
+      .map(
+        ({ label, outcome, ms, cpuMs, peakMb }) =>
+          `${label}: ${outcome}, ${cpuMs.toFixed(0)} ms of ${ms.toFixed(0)}, ${peakMb.toFixed(0)} MB`,
+      )
     const most = (of: (each: Outcome) => number) => found.toSorted((a, b) => of(b) - of(a))[0] as Outcome // there are some
     const refused = found.filter(({ outcome }) => outcome !== 'used' && outcome !== '200').length
     rows.push({
       name,
       count: found.length,
       refused,
-      worst: most(({ ms }) => ms),
+      worst: most(({ cpuMs }) => cpuMs),
       largest: most(({ peakMb }) => peakMb),
       faults,
     })
@@ -81,10 +87,10 @@ it.runIf(inFullLane)('are 20,000 together (REL-460)', () => {
   const sum = rows.reduce((total, { count }) => total + count, 0)
   const table = rows.map(
     ({ name, count, refused, worst, largest }) =>
-      `| ${[name, count, refused, worst.ms.toFixed(0), worst.label, largest.peakMb.toFixed(0), largest.label].join(' | ')} |`,
+      `| ${[name, count, refused, worst.cpuMs.toFixed(0), worst.ms.toFixed(0), worst.label, largest.peakMb.toFixed(0), largest.label].join(' | ')} |`,
   )
   process.stdout.write(
-    `\n| kind | inputs | refused | longest, ms | of | peak of the process, MB | of |\n| --- | --- | --- | --- | --- | --- | --- |\n${table.join('\n')}\n${sum} inputs\n`,
+    `\n| kind | inputs | refused | processor time, ms | on the clock, ms | of | peak of the process, MB | of |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n${table.join('\n')}\n${sum} inputs\n`,
   )
   expect(sum).toBeGreaterThanOrEqual(20_000)
 })

@@ -37,7 +37,7 @@ import { type ParsedText, reportSyntax } from './syntax-problems.ts'
 export const maxLength = 4_000_000
 
 /** Words and signs in it, each of which takes a kilobyte while it is parsed. */
-const maxTokens = 600_000
+const maxTokens = 300_000
 
 /** Levels of nesting. The composer of `yaml` recurses, and a deep enough document ends the process, not just the parse. */
 export const maxDepth = 200

@@ -39,11 +39,13 @@ async function tried(label: string, input: Input): Promise<void> {
   const dir = mkdtempSync(join(home, 'x'))
   process.stdout.write(`${JSON.stringify({ began: label })}\n`)
   peakMb()
-  const before = process.memoryUsage.rss() / 2 ** 20
   const began = performance.now()
+  const cpu = process.cpuUsage()
   const outcome = await outcomeOf(input, dir)
   const ms = performance.now() - began
-  process.stdout.write(`${JSON.stringify({ label, outcome, ms, peakMb: peakMb(), grownMb: peakMb() - before })}\n`)
+  const { user, system } = process.cpuUsage(cpu)
+  const cpuMs = (user + system) / 1000
+  process.stdout.write(`${JSON.stringify({ label, outcome, ms, cpuMs, peakMb: peakMb() })}\n`)
   if (!name.startsWith('request')) rmSync(dir, { recursive: true, force: true })
 }
 

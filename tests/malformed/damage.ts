@@ -50,7 +50,7 @@ function damagedBytes(seed: Uint8Array, random: KeyedRandom): Uint8Array {
     const change = random.int(4)
     if (change === 0) bytes[at] = random.int(256)
     else if (change === 1) bytes[at] = (bytes[at] ?? 0) ^ (1 << random.int(8))
-    else if (change === 2) bytes.fill([0, 0xff][random.int(2)] ?? 0, at, at + random.int(16))
+    else if (change === 2) bytes.fill([0, 0xff][random.int(2)] ?? 0, at, Math.min(bytes.length, at + random.int(16)))
     else bytes.copyWithin(at, random.int(bytes.length), random.int(bytes.length))
   }
   if (random.int(6) === 0) return bytes.subarray(0, random.int(bytes.length + 1))

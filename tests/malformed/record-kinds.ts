@@ -74,7 +74,7 @@ export const recordKinds: readonly Kind[] = [
     seeds: bundles,
     bombs: {
       ...jsonBombs,
-      'thirty megabytes of keys': () => `{${Array.from({ length: 1_500_000 }, (_, at) => `"k${at}":{}`).join(',')}}`,
+      'ten megabytes of keys': () => `{${Array.from({ length: 700_000 }, (_, at) => `"k${at}":{}`).join(',')}}`,
     },
     use: async (input) => readBundle(text(input), 'e.json'),
   },

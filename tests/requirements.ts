@@ -355,6 +355,11 @@ export const requirements = {
   'TRN-23':
     'numbers, names and bodies are bounded before they are used; one bad record breaks no list, no answer names a file',
 
+  'HAR-460': 'folders deeper than any path, which an agent left, are removed after its trial and after a killed job',
+  'REL-460': 'whatever reads what others wrote refuses what is malformed with a typed error, within 5 s and 500 MB',
+  'TRN-460':
+    'what keys leave behind is bounded: sessions, runs without checkpoints, results, bodies; one key uses up no room of another',
+
   // Statistics
   'STA-1': 'special functions agree with 40-digit references: 1e-12 for central, 1e-11 for noncentral distributions',
   'STA-2':

@@ -91,7 +91,7 @@ export function addDataCommands(program: EvsysCommand): void {
 // Declarations of the commands that serve. Bodies are imported when a command is called.
 const engines: readonly EngineKind[] = ['cpu', 'reference', 'mock']
 
-const quotaNames = ['models', 'checkpoints', 'gigabytes', 'samples']
+const quotaNames = ['sessions', 'models', 'checkpoints', 'gigabytes', 'samples']
 
 function quota(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
   const [, name = '', count = ''] = /^(\w+)=(\d+(?:\.\d+)?)$/.exec(text) ?? []
@@ -118,7 +118,7 @@ export function addServingCommands(program: EvsysCommand): void {
     .option('--dir <folder>', 'where checkpoints are kept (default: .evsys/trainer in the project)')
     .option(
       '--quota <name=n>',
-      'what each key of a user may hold: models, checkpoints, gigabytes, samples that wait; may be repeated',
+      'what each key of a user may hold: sessions, models, checkpoints, gigabytes, samples that wait; may be repeated',
       quota,
     )
     .examples(

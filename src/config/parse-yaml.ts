@@ -36,6 +36,9 @@ import { type ParsedText, reportSyntax } from './syntax-problems.ts'
 /** Characters of text that are read; what people write by hand is a thousandth of it. */
 export const maxLength = 4_000_000
 
+/** Words and signs in it, each of which takes a kilobyte while it is parsed. */
+const maxTokens = 300_000
+
 /** Levels of nesting. The composer of `yaml` recurses, and a deep enough document ends the process, not just the parse. */
 export const maxDepth = 200
 
@@ -71,10 +74,10 @@ export function parseYaml(source: Source, report: Report, part?: Part): LocatedN
     return complain(bad.index, bad[0].length, message, 'remove it.')
   }
   const tokens: CST.Token[] = []
-  const tooDeep = tokenise(text, tokens)
-  if (tooDeep !== undefined) {
+  const beyond = tokenise(text, tokens)
+  if (beyond !== undefined) {
     const fix = 'flatten the value, or put it into a data file.'
-    return complain(tooDeep, 1, `nested more than ${maxDepth} levels deep`, fix)
+    return complain(beyond.at, 1, beyond.message, fix)
   }
   // Duplicate keys and merge keys are handled in TreeBuilder: it knows where both keys are, and takes linear time.
   const options = { uniqueKeys: false, merge: false, resolveKnownTags: false, version: '1.2' } as const
@@ -86,12 +89,15 @@ export function parseYaml(source: Source, report: Report, part?: Part): LocatedN
 }
 
 // Drives the parser by hand to see how deep it is: `[[[[...` is stopped before anything recurses over it.
-function tokenise(text: string, tokens: CST.Token[]): number | undefined {
+function tokenise(text: string, tokens: CST.Token[]): { at: number; message: string } | undefined {
   const parser = new Parser()
+  let count = 0
   for (const lexeme of new Lexer().lex(text)) {
     const { offset } = parser
     for (const token of parser.next(lexeme)) tokens.push(token)
-    if (parser.stack.length > maxDepth) return Math.min(offset, text.length - 1)
+    const at = Math.min(offset, text.length - 1)
+    if (parser.stack.length > maxDepth) return { at, message: `nested more than ${maxDepth} levels deep` }
+    if (++count > maxTokens) return { at, message: `the text has more than ${maxTokens} words and signs` }
   }
   for (const token of parser.end()) tokens.push(token)
   return undefined
@@ -211,7 +217,13 @@ class TreeBuilder {
   #merge(entries: Map<string, LocatedEntry>, from: LocatedNode): void {
     if (from.type === 'seq') for (const item of from.items) this.#merge(entries, item)
     else if (from.type === 'map') {
-      for (const entry of from.entries.values()) if (!entries.has(entry.key)) entries.set(entry.key, entry)
+      const wasWithin = this.#size <= maxExpanded
+      this.#size += from.entries.size
+      if (this.#size <= maxExpanded) {
+        for (const entry of from.entries.values()) if (!entries.has(entry.key)) entries.set(entry.key, entry)
+      } else if (wasWithin) {
+        this.#fault(from.origin, `merge keys expand to more than ${maxExpanded} values`, 'write the values out.')
+      }
     } else
       this.#fault(from.origin, '<< takes a mapping or a list of mappings', 'name an anchor of a mapping: `<<: *name`.')
   }

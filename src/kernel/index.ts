@@ -3,6 +3,7 @@
 export { type AnnouncedWait, announceWait, longWaits, sayWarnings } from './announce-wait.ts'
 export { sweepTemporary, syncFolder, temporaryPath, writeFileAtomic } from './atomic-file.ts'
 export { blobPlace, putBlob, requireBlob } from './blobs.ts'
+export { readBoundedText } from './bounded-file.ts'
 export { type Clock, manualClock, systemClock } from './clock.ts'
 export {
   boundary,
@@ -32,6 +33,7 @@ export {
   type Slots,
   unlessAborted,
 } from './map-concurrent.ts'
+export { type PlainYaml, plainYaml } from './plain-yaml.ts'
 export {
   type Catalog,
   type CatalogOptions,

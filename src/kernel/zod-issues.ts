@@ -94,6 +94,9 @@ function isOtherShape(issue: z.core.$ZodIssue): boolean {
   return (isTypeOrValue && issue.path.length === 0) || isTag
 }
 
+/** Of unknown keys that are named in one line. */
+const mostKeys = 100
+
 /** The words for an issue whose schema brings none. */
 function words(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
@@ -109,7 +112,7 @@ function words(issue: z.core.$ZodRawIssue): string {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}, got ${shown(issue.input)}`
     case 'unrecognized_keys':
-      return `unknown key${issue.keys.length === 1 ? '' : 's'} ${issue.keys.map(shown).join(', ')}`
+      return `unknown key${issue.keys.length === 1 ? '' : 's'} ${issue.keys.slice(0, mostKeys).map(shown).join(', ')}${issue.keys.length > mostKeys ? ` and ${issue.keys.length - mostKeys} more` : ''}`
     case 'invalid_union':
       return union(issue)
     case 'invalid_key':

@@ -48,9 +48,11 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
       // Health is for monitoring; an archive's address is signed.
       const isOpen = !/^(\/api|\/v1)(\/|$)/.test(path) || /^\/api\/v1\/(healthz$|archives\/)/.test(path)
       const access = isOpen ? nobody : gate(request, path, { bearer: path.startsWith('/v1') })
-      return app.fetch(request, access)
+      return await app.fetch(request, access)
     } catch (error) {
       return errorResponse(error)
+    } finally {
+      state.bodies.release(request)
     }
   }
   for (const add of [addSessionRoutes, addModelRoutes, addFutureRoutes]) add(api)
@@ -58,7 +60,8 @@ export async function createTrainer(options: TrainerOptions): Promise<Trainer> {
   app.route('/api/v1', api.routes)
   app.route('/v1', openAiRoutes(api))
   app.notFound((c) => errorResponse(new HttpError(404, `there is no ${c.req.method} ${c.req.path}`)))
-  app.onError((error) => {
+  app.onError((error, c) => {
+    if (c.req.raw.signal.aborted) return errorResponse(new HttpError(499, 'the client is gone'))
     state.onFault(error)
     return errorResponse(error)
   })

@@ -250,6 +250,90 @@ function heldEngine() {
   }
 }
 
+describe('what keys leave behind', () => {
+  const over = { reason: { type: 'success' } }
+
+  it('sessions are bounded per key, and leave no file where nothing was made in them (TRN-460)', async () => {
+    const trainer = await start({ keys: ['tml-a', 'tml-b'], quota: { sessions: 3 } })
+    const [a, b] = [as(trainer, 'tml-a'), as(trainer, 'tml-b')]
+    const mine = [await a.session(), await a.session(), await a.session()]
+    const fourth = await a.post('create_session', { tags: [], sdk_version: 't' })
+    expect([fourth.status, fourth.headers.get('retry-after')]).toEqual([429, '1'])
+    await b.session()
+    for (const id of mine) await a.post(`sessions/${id}/finish`, over)
+    expect(readdirSync(join(trainer.dir, 'sessions'))).toHaveLength(1)
+    const of = await lab(a, 'one')
+    await a.post(`sessions/${of.session_id}/finish`, over)
+    expect(readdirSync(join(trainer.dir, 'sessions'))).toContain(of.session_id)
+    expect((await a.post('retrieve_future', { request_id: of.request_id })).status).toBe(410)
+  })
+
+  it('runs that saved nothing are forgotten but for the last ones of each key (TRN-460)', async () => {
+    const trainer = await start({ keys: ['tml-a', 'tml-b'], limits: { sessionMs: 80 } })
+    const [a, b] = [as(trainer, 'tml-a'), as(trainer, 'tml-b')]
+    const of = await lab(b, 'kept')
+    const folders = () => readdirSync(join(trainer.dir, 'runs')).length
+    for (let at = 0; at < 230; at += 10) {
+      const session_id = await a.session()
+      for (let model_seq_id = 0; model_seq_id < 10; model_seq_id++)
+        await a.post('create_model', { session_id, model_seq_id, base_model: 'evsys/tiny', lora_config: { rank: 1 } })
+      await a.post(`sessions/${session_id}/finish`, over)
+    }
+    while (folders() > 201) await pause(10)
+    expect(folders()).toBe(201)
+    expect((await b.post('weights_info', { tinker_path: of.state })).status).toBe(200)
+  })
+
+  it('results of a key that holds most go first, and those of no session that no client asks for (TRN-460)', async () => {
+    const keepBytes = 20_000
+    const trainer = await start({ keys: ['tml-a', 'tml-b'], limits: { keepBytes, abandonMs: 400, sessionMs: 400 } })
+    const [a, b] = [as(trainer, 'tml-a'), as(trainer, 'tml-b')]
+    const of = await lab(b, 'one')
+    await b.post('retrieve_future', { request_id: of.request_id })
+    const sent: string[] = []
+    for (let at = 0; at < 40; at++)
+      sent.push(String((await a.post('asample', { ...sampling, base_model: 'evsys/tiny' })).body.request_id))
+    const [first = '', last = ''] = [sent[0], sent.at(-1)]
+    expect((await a.post('retrieve_future', { request_id: last })).status).toBe(200)
+    expect((await a.post('retrieve_future', { request_id: first })).status).toBe(410)
+    expect((await b.post('retrieve_future', { request_id: of.request_id })).status).toBe(200)
+    const status = async () => (await a.post('retrieve_future', { request_id: sent[35] ?? '' })).status
+    await pause(1000)
+    expect(await status()).toBe(410)
+  })
+
+  it('bodies that are read at once are bounded per key, and the other keys are not affected (TRN-460)', async () => {
+    const engine = heldEngine()
+    const requestBytes = 4 << 20
+    const trainer = await start({ keys: ['tml-a', 'tml-b'], engine, limits: { holdMs: 1, requestBytes } })
+    const [a, b] = [as(trainer, 'tml-a'), as(trainer, 'tml-b')]
+    const session_id = await a.session()
+    const made = await a.run('create_model', {
+      session_id,
+      model_seq_id: 0,
+      base_model: 'evsys/tiny',
+      lora_config: { rank: 1 },
+    })
+    // Its numbers leave a gap, so that they wait with their data.
+    const large = (seq: number) => ({
+      ...forwardBackward(String(made.model_id), seq, [datum(Array.from({ length: 60_000 }, (_, at) => at % 50))]),
+    })
+    const statuses: number[] = []
+    for (let seq = 3; seq < 12; seq++) statuses.push((await a.post('forward_backward', large(seq))).status)
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+    expect((await b.post('forward_backward', large(3))).status).toBe(404)
+    await a.post(`sessions/${session_id}/finish`, over)
+    const again = await a.session()
+    const next = await a.run('create_model', {
+      session_id: again,
+      model_seq_id: 0,
+      base_model: 'evsys/tiny',
+      lora_config: { rank: 1 },
+    })
+    expect((await a.post('forward_backward', { ...large(3), model_id: next.model_id })).status).toBe(200)
+  })
+})
+
 describe('a client that is gone', () => {
   it('takes its completions with it, those that wait and those that are drawn (TRN-22)', async () => {
     const engine = heldEngine()

@@ -100,6 +100,8 @@ export class MockCheckpoints implements CheckpointFiles {
     this.#run = run
   }
 
+  async removeRun(): Promise<void> {} // no file was made for it
+
   /** Taken for a checkpoint of the model in training: the engine compares the two. */
   async find(path: TinkerPath): Promise<CheckpointEntry | undefined> {
     const { runId, folder, name } = path

@@ -61,7 +61,7 @@ function refuseLogOptions(options: ImportOptions): void {
 
 // The text of a data file that a person named. It may be missing, a folder, a device without end, huge, or no text.
 /** Text of this length still fits into one string. */
-const mostBytes = 500_000_000
+const mostBytes = 100_000_000
 
 /** Reads a UTF-8 file; `name` is what errors call it. */
 async function readNamedFile(path: string, name: string, signal: AbortSignal): Promise<string> {

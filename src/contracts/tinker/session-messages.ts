@@ -53,7 +53,19 @@ export const ServerCapabilities = z.object({ supported_models: z.array(Supported
 export type ServerCapabilities = z.infer<typeof ServerCapabilities>
 
 /** What a user attaches. Requests may hold any value, answers hold text. */
-export const UserMetadata = z.record(z.string(), z.unknown())
+export const UserMetadata = z
+  .record(z.string(), z.unknown())
+  .refine(isShort, 'metadata of more than 65536 characters are not kept')
+
+const longestMetadata = 65_536
+
+function isShort(metadata: unknown): boolean {
+  try {
+    return JSON.stringify(metadata).length <= longestMetadata
+  } catch {
+    return false // nested too deeply to be written
+  }
+}
 
 export const CreateSessionRequest = z.object({
   tags: z.array(z.string()).nullish(),

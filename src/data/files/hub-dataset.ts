@@ -1,9 +1,9 @@
 // A dataset of Hugging Face as files on this machine: a folder that a person names, or a snapshot in the cache of their tools. Nothing
 // is fetched. Which files make a split follows from the dataset card, else from their names.
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readdir, readFile, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
-import { parseDocument } from 'yaml'
-import { EvsysError, hubCacheFolder, suggest, systemCode } from '../../kernel/index.ts'
+import { EvsysError, hubCacheFolder, plainYaml, suggest, systemCode } from '../../kernel/index.ts'
 import { isRow } from '../rows/raw-row.ts'
 import { type DataFile, formatOf } from './data-file.ts'
 import { failsToRead, isAbsent, readError } from './read-error.ts'
@@ -19,6 +19,7 @@ export interface HubDataset {
 const repositoryForm = /^(?!.*\.\.)(?:[\w-][\w.-]{0,95}\/)?[\w-][\w.-]{0,95}$/
 const commitForm = /^[0-9a-f]{40}$/
 const mostFiles = 100_000
+const mostCardBytes = 2_000_000
 
 /** Finds the files of a dataset. `config` is one of the configurations that its card names. */
 export async function findHubDataset(
@@ -28,7 +29,7 @@ export async function findHubDataset(
   const { config, revision = 'main', folder } = options
   const dir = await datasetFolder(name, revision, folder)
   const files = (await filesBelow(dir, '')).filter((file) => formatOf(file) !== undefined)
-  const patterns = cardSplits(await readCard(dir), { name, config })
+  const patterns = await cardSplits(await readCard(dir), { name, config })
   const splits = patterns === undefined ? byName(files) : byPattern(files, patterns)
   const named = new Map(
     [...splits].map(([split, own]) => [split, own.map((file) => ({ name: `${name}/${file}`, path: join(dir, file) }))]),
@@ -111,7 +112,11 @@ async function filesBelow(root: string, below: string, found: string[] = []): Pr
 
 async function readCard(dir: string): Promise<string> {
   try {
-    return await readFile(join(dir, 'README.md'), 'utf8')
+    await using card = await open(join(dir, 'README.md'), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    if (!(await card.stat()).isFile()) return ''
+    const start = Buffer.alloc(mostCardBytes) // its configurations are at the top
+    const { bytesRead } = await card.read(start, 0, start.length, 0)
+    return start.toString('utf8', 0, bytesRead)
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return ''
     throw readError(join(dir, 'README.md'), cause)
@@ -138,11 +143,11 @@ function byPattern(files: readonly string[], patterns: SplitPatterns): Map<strin
 type SplitPatterns = ReadonlyMap<string, readonly RegExp[]>
 
 /** The splits of a configuration; undefined where the card names none. */
-function cardSplits(
+async function cardSplits(
   card: string,
   { name, config }: { name: string; config?: string | undefined },
-): SplitPatterns | undefined {
-  const all = configsOf(card)
+): Promise<SplitPatterns | undefined> {
+  const all = await configsOf(card)
   const chosen =
     config === undefined
       ? (all.find((each) => each.default === true) ?? all.find((each) => each.config_name === 'default') ?? all[0])
@@ -156,12 +161,12 @@ function cardSplits(
   return chosen === undefined ? undefined : patternsOf(chosen)
 }
 
-function configsOf(card: string): Record<string, unknown>[] {
+async function configsOf(card: string): Promise<Record<string, unknown>[]> {
   const [, yaml] = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/.exec(card) ?? []
   if (yaml === undefined) return []
-  const document = parseDocument(yaml)
-  if (document.errors.length > 0) return [] // a card is prose; its files speak for themselves
-  const value: unknown = document.toJS({ maxAliasCount: 100 })
+  const read = await plainYaml(yaml)
+  if ('fault' in read) return [] // a card is prose; its files speak for themselves
+  const { value } = read
   const configs = isRow(value) && Array.isArray(value.configs) ? value.configs : []
   return configs.filter(isRow)
 }

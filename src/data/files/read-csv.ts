@@ -12,6 +12,11 @@ type CsvType = (typeof csvTypes)[number]
 /** Larger than any record of text, smaller than a file whose quote was never closed. */
 export const longestRecordChars = 16 * 1024 * 1024
 
+/** More than any table of texts has; a file without line breaks has millions. */
+const mostColumns = 10_000
+/** After so many pieces a field becomes one text again: V8 keeps what is added to a text as a tree of its pieces. */
+const mostPieces = 2 ** 18
+
 export interface ReadCsvOptions {
   /** Name of the file in errors. Default: the path. */
   readonly name?: string | undefined
@@ -183,6 +188,7 @@ export class CsvReader {
   readonly #quotedStop = /["\r\n]/g
   #fields: string[] = []
   #field = ''
+  #pieces = 0
   #state: 'start' | 'plain' | 'quoted' | 'closed' = 'start'
   #line = 1
   #col = 1
@@ -232,7 +238,7 @@ export class CsvReader {
     stop.lastIndex = from
     const end = stop.test(text) ? stop.lastIndex - 1 : text.length
     if (end === from) return from
-    this.#field += text.slice(from, end)
+    this.#append(text.slice(from, end))
     this.#col += end - from
     this.#chars += end - from
     this.#afterReturn = false
@@ -244,7 +250,7 @@ export class CsvReader {
     const isBreak = char === '\n' || char === '\r'
     if (char === '\n' && this.#afterReturn) {
       this.#afterReturn = false // the second half of a line break that was taken already
-      if (this.#state === 'quoted') this.#field += char
+      if (this.#state === 'quoted') this.#append(char)
       return
     }
     this.#afterReturn = char === '\r'
@@ -255,7 +261,7 @@ export class CsvReader {
     else if (char === '"') this.#takeQuote()
     else if (this.#state === 'closed') this.#wrong('there is text after the closing quote', 'put a separator after it.')
     else {
-      this.#field += char
+      this.#append(char)
       this.#state = 'plain'
     }
     if (isBreak) {
@@ -267,12 +273,12 @@ export class CsvReader {
 
   #takeQuoted(char: string): void {
     if (char === '"') this.#state = 'closed'
-    else this.#field += char
+    else this.#append(char)
   }
 
   #takeQuote(): void {
     if (this.#state === 'closed') {
-      this.#field += '"' // the second of two stands for one
+      this.#append('"') // the second of two stands for one
       this.#state = 'quoted'
     } else if (this.#state === 'start') {
       this.#quoteAt = { line: this.#line, col: this.#col }
@@ -284,8 +290,16 @@ export class CsvReader {
     }
   }
 
+  #append(piece: string): void {
+    this.#field += piece
+    if (++this.#pieces % mostPieces === 0) this.#field.charCodeAt(0) // reading it makes it one
+  }
+
   #endField(): void {
-    this.#fields.push(this.#field)
+    if (this.#fields.push(this.#field) > mostColumns) {
+      const fix = 'look for missing line breaks; a table has fewer columns.'
+      this.#fault ??= { message: `the record has more than ${mostColumns} fields`, fix, line: this.#recordLine, col: 1 }
+    }
     this.#field = ''
     this.#state = 'start'
   }

@@ -12,6 +12,7 @@ const chunkBytes = 1024 * 1024
 const newline = 10
 const carriageReturn = 13
 const openBrace = 123
+const emptyLine = Buffer.alloc(0)
 
 /** Larger than any row of text and images, smaller than what parsing it would cost the machine. */
 export const longestLineBytes = 64 * 1024 * 1024
@@ -77,7 +78,7 @@ async function* lines(path: string, name: string, signal: AbortSignal, maxBytes:
     // Checked at once; a line that was begun in the piece before is checked by itself.
     const isValid = carriedBytes === 0 && isUtf8(buffer.subarray(start, buffer.lastIndexOf(newline, size - 1) + 1))
     for (let end = buffer.indexOf(newline, start); end !== -1 && end < size; end = buffer.indexOf(newline, start)) {
-      parts.push(take(buffer.subarray(start, end)))
+      parts.push(end === start && carriedBytes === 0 ? emptyLine : take(buffer.subarray(start, end)))
       start = end + 1
     }
     if (parts.length > 0) yield { parts, firstLine, isValid }
@@ -113,6 +114,7 @@ function tooLong(maxBytes: number): Fault {
 }
 
 function parseLine(line: Buffer, isValid: boolean): { row: Row } | Fault | undefined {
+  if (line.length === 0) return undefined
   const bytes = line[line.length - 1] === carriageReturn ? line.subarray(0, -1) : line
   if (!isValid && !isUtf8(bytes)) return invalidUtf8(bytes)
   const text = bytes.toString('utf8')

@@ -113,8 +113,9 @@ interface SafetensorsHeader {
 
 const lengthBytes = 8
 
-/** As in the original implementation. */
-const largestHeader = 100_000_000
+/** A model of ten thousand tensors has a hundredth of it. */
+const largestHeader = 32_000_000
+const mostTensors = 100_000
 
 /** Size in bytes of the JSON that follows the first 8 bytes. */
 function headerBytes(prefix: Uint8Array, fileBytes: number, file: string): number {
@@ -132,6 +133,8 @@ function headerBytes(prefix: Uint8Array, fileBytes: number, file: string): numbe
 function parseHeader(json: Uint8Array, fileBytes: number, file: string): SafetensorsHeader {
   const { __metadata__: metadata, ...entries } = parseJson(json, file)
   const dataStart = lengthBytes + json.byteLength
+  const count = Object.keys(entries).length
+  if (count > mostTensors) throw invalidModel(file, `its header names ${count} tensors, more than ${mostTensors}`)
   const tensors = new Map<string, TensorInfo>()
   for (const [name, entry] of Object.entries(entries)) tensors.set(name, tensorInfo(name, entry, dataStart, file))
   checkPlaces(tensors, dataStart, fileBytes, file)

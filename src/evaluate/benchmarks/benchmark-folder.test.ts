@@ -94,7 +94,7 @@ describe('readBenchmarkFolder', () => {
       { code: 'CONFIG_SYNTAX', where: { file: 'data/val/metadata.yaml', line: 2 } },
     ],
     ['metadata that is a list', { 'tasks.jsonl': task('a'), 'metadata.yaml': '- 1' }, { code: 'CONFIG_INVALID' }],
-    ['metadata that explodes', { 'tasks.jsonl': task('a'), 'metadata.yaml': bomb() }, { code: 'CONFIG_INVALID' }],
+    ['metadata that explodes', { 'tasks.jsonl': task('a'), 'metadata.yaml': bomb() }, { code: 'CONFIG_SYNTAX' }],
   ])('locates %s (PLG-9)', async (_name, files, error) => {
     await expect(read(files as Record<string, string>)).rejects.toMatchObject(error)
   })

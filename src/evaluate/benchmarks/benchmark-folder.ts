@@ -1,11 +1,19 @@
 // A benchmark as a folder: `tasks.jsonl`, one task per line, and an optional `metadata.yaml`. Other entries (`images/`, `raw/`)
 // are left alone. The hash is over what the tasks mean, not over how the file is formatted.
 import { createHash } from 'node:crypto'
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Benchmark, HarborTask, Sha256 } from '../../contracts/index.ts'
 import { parseRows, readJsonl, withPlace } from '../../data/index.ts'
-import { canonicalJson, EvsysError, fileError, isMapping, messageOf, systemCode } from '../../kernel/index.ts'
+import {
+  canonicalJson,
+  EvsysError,
+  isMapping,
+  placeOf,
+  plainYaml,
+  readBoundedText,
+  systemCode,
+} from '../../kernel/index.ts'
 import type { LoadedTask } from '../../rollout/index.ts'
 
 export interface BenchmarkFolder {
@@ -64,41 +72,27 @@ async function readTasks(path: string, name: string, signal: AbortSignal): Promi
   })
 }
 
+const mostMetadata = 4_000_000
+
 async function readMetadata(path: string, name: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    if (systemCode(cause) !== 'ENOENT') throw fileError('read', name, cause)
+  const text = await readBoundedText(path, mostMetadata, name).catch((cause: unknown) => {
+    if (systemCode(Object(cause).cause) !== 'ENOENT') throw cause
   })
   if (text === undefined) return {} // it is optional; a missing folder shows up at tasks.jsonl
-  const { LineCounter, parseDocument } = await import('yaml')
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const problems = document.errors.map(({ message, pos }) => {
-    const { line, col } = lines.linePos(pos[0])
-    const where = { file: name, line: Math.max(1, line), col: Math.max(1, col) }
-    const fix = 'correct the YAML at the place shown.'
-    return { code: 'CONFIG_SYNTAX' as const, message: `${name}: ${message}`, where, fix }
-  })
-  if (problems.length > 0) throw EvsysError.many(problems)
-  const value = plainValue(document, name)
+  const read = await plainYaml(text)
+  if ('fault' in read) {
+    throw new EvsysError('CONFIG_SYNTAX', `${name}: ${read.fault}`, {
+      where: { file: name, ...placeOf(text, read.at) },
+      fix: 'correct the YAML at the place shown.',
+    })
+  }
+  const { value } = read
   if (value === null || value === undefined) return {}
   if (isMapping(value)) return { ...value }
   throw new EvsysError('CONFIG_INVALID', `${name}: expected a mapping`, {
     where: { file: name, line: 1, col: 1 },
     fix: 'write keys and values: `name: router-val`.',
   })
-}
-
-// Aliases can make a few lines expand to gigabytes; the parser counts them and refuses.
-function plainValue(document: { toJS(options: { maxAliasCount: number }): unknown }, name: string): unknown {
-  try {
-    return document.toJS({ maxAliasCount: 100 })
-  } catch (cause) {
-    throw new EvsysError('CONFIG_INVALID', `${name}: ${messageOf(cause)}`, {
-      cause,
-      where: { file: name, line: 1, col: 1 },
-      fix: 'write the values out instead of using aliases.',
-    })
-  }
 }
 
 // The task folders of a benchmark, and one of them as it was when the benchmark was opened.

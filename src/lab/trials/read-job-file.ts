@@ -1,10 +1,8 @@
 // A job file of Harbor, as far as its fields are ours: one agent on one task or dataset of this machine. What nothing here does is
 // refused by name; what is not known is left alone, as in Harbor.
-import { readFile } from 'node:fs/promises'
 import { extname, resolve } from 'node:path'
-import { parseDocument } from 'yaml'
 import type { PluginSpec } from '../../contracts/index.ts'
-import { EvsysError, fileWork } from '../../kernel/index.ts'
+import { EvsysError, placeOf, plainYaml, readBoundedText } from '../../kernel/index.ts'
 import { JobConfig, refuseJobFields } from '../../rollout/index.ts'
 
 /** What a job file asks for, in the words of `runTaskFolders`. */
@@ -85,12 +83,16 @@ function modelName(written: string): string {
   return provider === undefined || model === undefined ? written : `${provider}:${model}`
 }
 
+const mostBytes = 4_000_000
+
 async function parsed(file: string): Promise<unknown> {
-  const text = await fileWork('read', file, () => readFile(file, 'utf8'))
-  const document = parseDocument(text, { prettyErrors: true })
-  const [error] = document.errors
-  if (error !== undefined) throw new EvsysError('CONFIG_SYNTAX', `${file}: ${error.message}`)
-  const value: unknown = document.toJS({ maxAliasCount: 100 })
+  const text = await readBoundedText(file, mostBytes)
+  const read = await plainYaml(text)
+  if ('fault' in read) {
+    const where = { file, ...placeOf(text, read.at) }
+    throw new EvsysError('CONFIG_SYNTAX', `${file}: ${read.fault}`, { where, fix: 'correct it at the place shown.' })
+  }
+  const { value } = read
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   throw new EvsysError('CONFIG_INVALID', `${file} is no job: it holds no mapping`)
 }

@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import {
@@ -12,10 +12,10 @@ import {
 import {
   checkValue,
   EvsysError,
-  fileError,
   hashOf,
   messageOf,
   type Redact,
+  readBoundedText,
   systemCode,
   writeFileAtomic,
 } from '../../kernel/index.ts'
@@ -119,12 +119,15 @@ export function openCassette({ folder, mode, keeps }: CassetteSpec, redact: Reda
   }
 }
 
+/** Of one answer with its request, images among it. */
+const mostBytes = 64_000_000
+
 async function textOf(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8')
+    return await readBoundedText(file, mostBytes)
   } catch (cause) {
     if (systemCode(cause) === 'ENOENT') return undefined
-    throw fileError('read', file, cause)
+    throw cause
   }
 }
 

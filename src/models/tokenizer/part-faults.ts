@@ -13,10 +13,36 @@ interface PartFault {
 
 const deepestNesting = 8
 const longestSequence = 100
+/** Most tokenizers replace a character by another one. */
+const mostGrowth = 100
 
 /** Everything in a part that could not be followed exactly, or not safely. */
 export function partFaults(name: PartName, config: unknown): PartFault[] {
-  return [...faults({ name, path: [name], depth: 0 }, config)]
+  const found = [...faults({ name, path: [name], depth: 0 }, config)]
+  if (found.length > 0) return found
+  const { parts, growth } = sizeOf(name, config)
+  if (parts > longestSequence) return [{ path: [name], message: `it has more than ${longestSequence} parts` }]
+  if (growth > mostGrowth) return [{ path: [name], message: `it makes texts more than ${mostGrowth} times longer` }]
+  return []
+}
+
+/** How many parts there are, and how much longer than before the replacements may make a text, one after the other. */
+function sizeOf(name: PartName, part: unknown): { parts: number; growth: number } {
+  const config: Config = Object(part)
+  const list = config[listKeys[name]]
+  if (config.type !== 'Sequence' || !Array.isArray(list)) return { parts: 1, growth: growthOf(config) }
+  const all = list.map((each) => sizeOf(name, each))
+  return {
+    parts: all.reduce((sum, each) => sum + each.parts, 1),
+    growth: all.reduce((product, each) => product * each.growth, 1),
+  }
+}
+
+// A regular expression may match nothing, between any two characters.
+function growthOf({ type, pattern, content }: Config): number {
+  if (type !== 'Replace' || typeof content !== 'string') return 1
+  const { String: word }: Config = Object(pattern)
+  return typeof word === 'string' ? Math.max(1, content.length / word.length) : content.length + 1
 }
 
 type Config = Record<string, unknown>

@@ -6,7 +6,7 @@ import { fileProblem, type ModelFile, parseModelFile, readModelFile } from '../f
 import { partFaults, partNames } from './part-faults.ts'
 
 /** Ids take memory even where no token has them, so they have a bound. The largest vocabularies have 300,000. */
-export const mostTokens = 2 ** 22
+export const mostTokens = 2 ** 19
 
 const TokenId = z
   .int()
@@ -52,12 +52,15 @@ const RawTokenizerFile = z.looseObject({
 type RawTokenizerFile = z.infer<typeof RawTokenizerFile>
 export type TokenizerFile = RawTokenizerFile & { model: { merges: [string, string][] } }
 
+const longText = 2_000_000
+
 /** Reads tokenizer.json; everything wrong with it is one error. Merges come back as pairs. */
 export function parseTokenizerFile(file: ModelFile): TokenizerFile {
   const parsed = parseModelFile(RawTokenizerFile, file)
   const problems: Problem[] = []
+  const most = file.text.length > longText ? 2 : 20 // finding a place takes as long as reading the text
   const report = (path: (string | number)[], message: string) => {
-    if (problems.length < 20) problems.push(fileProblem(file, path, message))
+    if (problems.length < most) problems.push(fileProblem(file, path, message))
   }
   checkVocabulary(parsed, report)
   const merges = checkMerges(parsed, report)
@@ -69,6 +72,8 @@ export function parseTokenizerFile(file: ModelFile): TokenizerFile {
 type Report = (path: (string | number)[], message: string) => void
 
 function checkVocabulary({ model, added_tokens }: RawTokenizerFile, report: Report): void {
+  const count = Object.keys(model.vocab).length
+  if (count > mostTokens) return report(['model', 'vocab'], `there are ${count} tokens, more than ${mostTokens}`)
   const nameOf = new Map<number, string>()
   for (const [token, id] of Object.entries(model.vocab)) {
     if (!TokenId.safeParse(id).success)

@@ -34,6 +34,7 @@ interface ReadLogOptions {
 
 /** More than this of one file help no one. */
 const mostProblems = 20
+const mostColumns = 1000
 
 /** Reads a log, or throws one error that carries every problem. */
 export function readResultsLog(text: string, { file, metric: wanted }: ReadLogOptions): ResultsLog {
@@ -52,7 +53,7 @@ export function readResultsLog(text: string, { file, metric: wanted }: ReadLogOp
   )
   return {
     metric,
-    decimals: Math.max(0, ...parsed.map(({ cells }) => (cells[metric] ?? '').split('.')[1]?.length ?? 0)),
+    decimals: parsed.reduce((most, { cells }) => Math.max(most, (cells[metric] ?? '').split('.')[1]?.length ?? 0), 0),
     rows: parsed.map(({ cells, line, status }) => logRow(cells, line, status, { columns, metric, isNumeric })),
   }
 }
@@ -95,6 +96,8 @@ function wholeLine({ line, text }: Line): Cell {
 
 function readHead(head: Line, complain: Complaints): string[] {
   const columns = head.cells.map(({ text }) => text)
+  if (columns.length > mostColumns)
+    throw complain.now(wholeLine(head), `more than ${mostColumns} columns`, 'leave out those that no one reads.')
   if (columns.length < 3) {
     throw complain.now(
       wholeLine(head),

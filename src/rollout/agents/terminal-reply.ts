@@ -26,7 +26,10 @@ const Reply = z.looseObject({
   task_complete: z.union([z.boolean(), z.stringbool()]).default(false),
 })
 
+const longestReply = 1_000_000
+
 export function readTerminalReply(text: string, format: TerminalFormat): TerminalReply | { fault: string } {
+  if (text.length > longestReply) return { fault: `it has more than ${longestReply} characters` }
   return format === 'json' ? readJson(text) : readXml(text)
 }
 
@@ -61,12 +64,15 @@ function readJson(text: string): TerminalReply | { fault: string } {
 }
 
 function readXml(text: string): TerminalReply | { fault: string } {
-  const body = /<response>([\s\S]*?)(?:<\/response>|$)/.exec(text)?.[1]
-  if (body === undefined) return { fault: 'there is no <response> in it' }
-  const list = /<commands>([\s\S]*?)<\/commands>/.exec(body)?.[1]
+  const from = text.indexOf('<response>')
+  if (from < 0) return { fault: 'there is no <response> in it' }
+  const body = between(text, '<response>', '</response>') ?? text.slice(from)
+  const list = between(body, '<commands>', '</commands>')
   const isComplete = /<task_complete>\s*true\s*<\/task_complete>/i.test(body)
   if (list === undefined && !isComplete) return { fault: 'there are no <commands> in it' }
-  const commands = [...(list ?? '').matchAll(/<keystrokes([^>]*)>([\s\S]*?)<\/keystrokes>/g)].map(
+  // Up to the last one that is closed: beyond it, each start would be followed to the end.
+  const closed = list?.slice(0, list.lastIndexOf('</keystrokes>') + '</keystrokes>'.length) ?? ''
+  const commands = [...closed.matchAll(/<keystrokes([^>]{0,200})>([\s\S]*?)<\/keystrokes>/g)].map(
     ([, attributes = '', keys = '']) => ({
       keystrokes: keys
         .replaceAll('&lt;', '<')
@@ -77,6 +83,12 @@ function readXml(text: string): TerminalReply | { fault: string } {
     }),
   )
   return replyOf(commands, isComplete, [])
+}
+
+function between(text: string, open: string, close: string): string | undefined {
+  const start = text.indexOf(open)
+  const end = start < 0 ? -1 : text.indexOf(close, start)
+  return end < 0 ? undefined : text.slice(start + open.length, end)
 }
 
 function replyOf(

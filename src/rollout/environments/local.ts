@@ -25,15 +25,8 @@ import {
 } from './environment-definition.ts'
 import { isRoot } from './plan-dockerfile.ts'
 import { buildLocally, planEnvironment } from './plan-environment.ts'
-import {
-  copyIn,
-  copyOut,
-  emptyFolder,
-  readStateFile,
-  removeTree,
-  type StateFolders,
-  writeStateFile,
-} from './state-copy.ts'
+import { removeDeepTree } from './remove-tree.ts'
+import { copyIn, copyOut, emptyFolder, readStateFile, type StateFolders, writeStateFile } from './state-copy.ts'
 
 const params = z.strictObject({
   level: Level.exclude(['process']).optional().describe('Level of the sandbox; absent: the strongest that works here.'),
@@ -217,7 +210,7 @@ async function makeFolder(path: string, mode: number): Promise<void> {
 }
 
 async function removeIfThere(path: string, trash: string): Promise<void> {
-  await removeTree(path, trash).catch((cause: unknown) => {
+  await removeDeepTree(path, trash).catch((cause: unknown) => {
     if (Reflect.get(Object(cause), 'code') === 'ENOENT') return
     const message = `files of an environment are left at ${path}`
     throw new EvsysError('ENVIRONMENT_FAILED', message, { cause, fix: 'remove them.' })

@@ -18,7 +18,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { needs } from '../../../tests/needs.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
-import { copyIn, copyOut, emptyFolder, readStateFile, removeTree, writeStateFile } from './state-copy.ts'
+import { removeDeepTree } from './remove-tree.ts'
+import { copyIn, copyOut, emptyFolder, readStateFile, writeStateFile } from './state-copy.ts'
 
 const newFolder = temporaryFolders()
 const linux = needs('Linux', () => process.platform === 'linux' || `this is ${process.platform}`)
@@ -154,7 +155,7 @@ linux.describe('files of an environment', () => {
     chmodSync(join(root, 'app/long-name-of-a-folder'), 0)
     await emptyFolder(state, '/app')
     expect(readdirSync(join(root, 'app'))).toEqual([])
-    await removeTree(root, state.trash)
+    await removeDeepTree(root, state.trash)
     expect(readdirSync(state.trash)).toEqual([])
     expect(existsSync(root)).toBe(false)
   })

@@ -11,12 +11,12 @@ import {
   readlink,
   rename,
   rm,
-  rmdir,
   symlink,
   unlink,
 } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { EvsysError, systemCode } from '../../kernel/index.ts'
+import { removeDeepTree } from './remove-tree.ts'
 import { below, namesIn, normalPath, openForReading, openSpot, type Place } from './state-files.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
@@ -183,42 +183,7 @@ async function discard(path: string, state: StateFolders): Promise<void> {
   await mkdir(state.trash, { recursive: true })
   const aside = join(state.trash, `${process.pid}-${discarded++}`)
   await renameFolder(path, aside)
-  await removeTree(aside, state.trash)
-}
-
-/**
- * Removes a folder at any depth: its folders are brought up to `trash` one by one, so that no path is too long. Names are bytes: those that
- * are no text are removed as well.
- */
-export async function removeTree(path: string, trash: string): Promise<void> {
-  const ahead = [path]
-  for (let folder = ahead.pop(); folder !== undefined; folder = ahead.pop()) {
-    {
-      await using handle = await openOwned(folder)
-      for (const name of await readdir(below(handle, ''), { encoding: 'buffer' })) {
-        const inner = Buffer.concat([Buffer.from(below(handle, '')), name])
-        if (!(await lstat(inner)).isDirectory()) {
-          await unlink(inner)
-          continue
-        }
-        const aside = join(trash, `${process.pid}-${discarded++}`)
-        await renameFolder(inner, aside)
-        ahead.push(aside)
-      }
-    }
-    await rmdir(folder)
-  }
-}
-
-// A folder without rights for its owner can be neither opened nor moved by an ordinary user. What is moved is out of reach already.
-async function openOwned(path: string): Promise<FileHandle> {
-  const handle = await open(path, anyFolder).catch(ignore('EACCES'))
-  if (handle !== undefined) {
-    await handle.chmod(0o700).catch(ignore('EPERM'))
-    return handle
-  }
-  await allow(path)
-  return await open(path, anyFolder)
+  await removeDeepTree(aside, state.trash)
 }
 
 async function renameFolder(path: string | Buffer, target: string): Promise<void> {

@@ -10,7 +10,18 @@ interface TaskConfigReading {
   readonly notices: readonly Problem[]
 }
 
+/** Characters of a task.toml. */
+const longest = 1_000_000
+/** That are explained: the first ones have to be mended anyway. */
+const mostProblems = 50
+
 export function readTaskConfig(text: string, file: string): TaskConfigReading {
+  if (text.length > longest) {
+    throw new EvsysError('CONFIG_READ', `${file} has more than ${longest} characters`, {
+      where: { file, line: 1, col: 1 },
+      fix: 'put texts into instruction.md, and data into environment/.',
+    })
+  }
   const raw = parseToml(text, file)
   const problem = (path: ValueIssue['path'], message: string, fix?: string): Problem => {
     const place = { file, ...locateToml(text, path) }
@@ -31,11 +42,14 @@ export function readTaskConfig(text: string, file: string): TaskConfigReading {
     notice: (path, message, fix) => notices.push(problem(path, message, fix)),
   })
   const checked = checkValue(TaskConfig, modern)
-  if (!checked.ok) faults.push(...checked.issues.map((issue) => problem(issue.path, issue.message, fixOf(issue))))
+  if (!checked.ok)
+    faults.push(
+      ...checked.issues.slice(0, mostProblems).map((issue) => problem(issue.path, issue.message, fixOf(issue))),
+    )
   if (!checked.ok || faults.length > 0) {
     throw EvsysError.many(faults.sort((a, b) => (a.where?.line ?? 0) - (b.where?.line ?? 0)))
   }
-  for (const { path, word, known } of misspelled(checked.value)) {
+  for (const { path, word, known } of misspelled(checked.value).slice(0, mostProblems)) {
     notices.push(problem(path, `is not a key of a task.toml, and says nothing`, suggest(word, known)))
   }
   return { config: checked.value, notices }
@@ -94,7 +108,9 @@ function misspelled(config: TaskConfig): Misspelled[] {
   ]
   return tables.flatMap(([path, table, known]) =>
     Object.keys(table)
-      .filter((key) => !known.includes(key) && closest(key, known) !== undefined)
+      .filter((key) => !known.includes(key))
+      .slice(0, 10 * mostProblems) // finding near words takes time
+      .filter((key) => closest(key, known) !== undefined)
       .map((word) => ({ path: [...path, word], word, known: [...known] })),
   )
 }

@@ -49,10 +49,18 @@ function parseJson(json: string): Rewards {
   return Object.fromEntries(
     entries.map(([key, each]: [string, unknown]) => {
       if (typeof each !== 'number')
-        throw wrong('reward.json', `"${shown(key)}" is ${shown(JSON.stringify(each))}, not a number`)
+        throw wrong('reward.json', `"${shown(key)}" is ${shown(textOf(each))}, not a number`)
       return [key, finite(each, `reward.json: "${shown(key)}"`)]
     }),
   )
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return 'nested too deeply' // V8 writes fewer levels than it reads
+  }
 }
 
 function finite(value: number, place: string): number {

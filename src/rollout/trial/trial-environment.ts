@@ -2,7 +2,8 @@
 import { chmod, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { OpenEnvironment, TaskFolder } from '../../contracts/index.ts'
-import { messageOf, temporaryPath } from '../../kernel/index.ts'
+import { messageOf, systemCode, temporaryPath } from '../../kernel/index.ts'
+import { removeDeepTree } from '../environments/remove-tree.ts'
 import { settleWithDeadline } from './deadlines.ts'
 import { trialError } from './trial-error.ts'
 import { stateFolder, type TrialScope } from './trial-scope.ts'
@@ -114,6 +115,12 @@ async function movePlainFiles(from: string, to: string, prefix: string, leftOut:
 
 /** Removes a folder, also one whose permissions stand in the way. Links are removed, never followed. */
 export async function removeTree(dir: string): Promise<void> {
+  if (process.platform === 'linux') {
+    await removeDeepTree(dir).catch((cause: unknown) => {
+      if (systemCode(cause) !== 'ENOENT') throw cause
+    })
+    return
+  }
   try {
     await rm(dir, { recursive: true, force: true })
   } catch {

@@ -7,12 +7,16 @@ import { type Fault, HttpError, unprocessable } from './http-error.ts'
 /** A body's bytes and their hash, by which a repeated request is known. */
 export type RawBody = { readonly bytes: Uint8Array; readonly hash: () => string; readonly isProtobuf: boolean }
 
+/** Counts bytes of a body as they arrive, and after unpacking; throws where there are too many at once. */
+type Take = (bytes: number) => void
+
 /** Reads a body of at most so many bytes, also after unpacking. */
-export async function readBody(request: Request, maxBytes: number): Promise<RawBody> {
-  const sent = await readBytes(request, maxBytes)
+export async function readBody(request: Request, maxBytes: number, take: Take = () => {}): Promise<RawBody> {
+  const sent = await readBytes(request, maxBytes, take)
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding !== 'identity' && encoding !== 'zstd') throw new HttpError(415, `no encoding is called ${encoding}`)
   const bytes = encoding === 'zstd' ? unpack(sent, maxBytes) : sent
+  if (bytes !== sent) take(bytes.length)
   const type = request.headers.get('content-type') ?? ''
   const isProtobuf = /^application\/(x-)?protobuf\b/.test(type)
   // Computed when it is read: half of all requests are polls, which repeat without harm.
@@ -55,7 +59,7 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, where: '
   throw new HttpError(422, faults)
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, maxBytes: number, take: Take): Promise<Uint8Array> {
   const tooLarge = () => new HttpError(413, `the body is larger than ${maxBytes} bytes: send fewer data at once`)
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   if (request.body === null) return new Uint8Array()
@@ -64,6 +68,7 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   for await (const part of request.body) {
     size += part.length
     if (size > maxBytes) throw tooLarge()
+    take(part.length)
     parts.push(part)
   }
   const [only] = parts

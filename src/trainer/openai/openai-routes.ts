@@ -5,7 +5,7 @@ import { streamSSE } from 'hono/streaming'
 import * as z from 'zod'
 import { ChatMessage } from '../../contracts/index.ts'
 import { HttpError, toHttpError, unprocessable } from '../http/http-error.ts'
-import { findTarget, type Target } from '../operations/samplers.ts'
+import { checkCount, findTarget, type Target } from '../operations/samplers.ts'
 import type { Api, Env } from '../routes/api.ts'
 import type { Access } from '../state/access.ts'
 import { pathOf } from '../state/checkpoint-files.ts'
@@ -30,6 +30,7 @@ export function openAiRoutes({ state, json }: Api): Hono<Env> {
     const { value } = await json(c, CompletionRequest)
     const { target, text } = await open(c.env, value.model)
     const prompts = readPrompts(value.prompt, text)
+    checkCount(['prompt'], prompts.length * (value.n ?? 1), state.limits.samples)
     const completions: Completion[] = []
     for (const prompt of prompts) {
       const options = drawOptions(value, prompt, target.base.stop, value.max_tokens ?? 16, value.logprobs ?? 0)

@@ -94,6 +94,7 @@ async function make(
     lastRequestMs: state.clock.now(),
   })
   session.modelIds.add(id)
+  session.isUsed = true
   try {
     await state.checkpoints.addRun(run)
   } catch (error) {

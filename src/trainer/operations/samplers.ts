@@ -18,7 +18,10 @@ export function samplerIdOf(sessionId: string, seq: number): string {
 
 export function addSampler(state: TrainerState, sampler: Omit<Sampler, 'requests' | 'copies'>): void {
   state.samplers.set(sampler.id, { ...sampler, requests: new Map(), copies: 0 })
-  state.sessions.find(sampler.sessionId)?.samplerIds.add(sampler.id)
+  const session = state.sessions.find(sampler.sessionId)
+  if (session === undefined) return
+  session.isUsed = true
+  session.samplerIds.add(sampler.id)
 }
 
 /** `create_sampling_session`. */

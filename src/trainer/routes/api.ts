@@ -13,7 +13,8 @@ export type Env = { Bindings: Access }
 export function createApi(state: TrainerState) {
   const routes = new Hono<Env>()
   /** The body of a request, read but not parsed. */
-  const body = (request: Request) => readBody(request, state.limits.bodyBytes)
+  const body = ({ req: { raw }, env: { tenant } }: Context<Env>) =>
+    readBody(raw, state.limits.bodyBytes, (bytes) => state.bodies.take(raw, tenant, bytes))
   /** The JSON value of a body, checked. */
   const parse = <S extends z.ZodType>(access: Access, raw: RawBody, schema: S): z.output<S> => {
     const value = readJson(raw, state.limits.jsonBytes)
@@ -25,9 +26,9 @@ export function createApi(state: TrainerState) {
     }
   }
   /** The JSON body of a request and its hash, which is computed when asked for. */
-  const json = async <S extends z.ZodType>({ req, env }: Context<Env>, schema: S) => {
-    const raw = await body(req.raw)
-    return { value: parse(env, raw, schema), hash: raw.hash }
+  const json = async <S extends z.ZodType>(c: Context<Env>, schema: S) => {
+    const raw = await body(c)
+    return { value: parse(c.env, raw, schema), hash: raw.hash }
   }
   /** Adds a route from a JSON body to a JSON value. */
   const post = <S extends z.ZodType>(

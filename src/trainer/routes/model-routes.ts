@@ -45,7 +45,7 @@ export function addModelRoutes({ state, routes, body, parse, json, post }: Api):
   submit('/unload_model', tinker.ModelRequest, (access, value) => submitUnload(access, value))
 
   routes.post('/forward_backward', async (c) => {
-    const raw = await body(c.req.raw)
+    const raw = await body(c)
     const {
       forward_backward_input: input,
       forward_only,
@@ -53,11 +53,14 @@ export function addModelRoutes({ state, routes, body, parse, json, post }: Api):
     } = raw.isProtobuf ? readProtobuf(raw) : parse(c.env, raw, tinker.ForwardBackwardRequest)
     const loc = ['body', 'forward_backward_input']
     const pass = { ...numbered, input, forwardOnly: forward_only === true, loc }
-    return accepted(c, state, submitPass(c.env, pass, raw.hash()))
+    return acceptedPass(c, state, submitPass(c.env, pass, raw.hash()))
   })
-  submit('/forward', tinker.ForwardRequest, (access, { forward_input: input, ...numbered }, hash) =>
-    submitPass(access, { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }, `forward ${hash()}`),
-  )
+  routes.post('/forward', async (c) => {
+    const { value, hash } = await json(c, tinker.ForwardRequest)
+    const { forward_input: input, ...numbered } = value
+    const pass = { ...numbered, input, forwardOnly: true, loc: ['body', 'forward_input'] }
+    return acceptedPass(c, state, submitPass(c.env, pass, `forward ${hash()}`))
+  })
   submit('/optim_step', tinker.OptimStepRequest, (access, value, hash) =>
     submitOptimStep(access, value, `step ${hash()}`),
   )
@@ -83,6 +86,12 @@ function readProtobuf(raw: RawBody): tinker.ForwardBackwardRequest {
   }
 }
 
+// The data of a pass are held until it is done.
+function acceptedPass(c: Context<Env>, state: TrainerState, promised: Promised): Promise<Response> {
+  state.bodies.holdUntil(c.req.raw, c.env.future(promised.request_id).settled)
+  return accepted(c, state, promised)
+}
+
 // Our client in this process asks for a result along with the work, and gets it where the engine has it within a turn of the event
 // loop. Others are sent a promise, and poll.
 async function accepted(c: Context<Env>, state: TrainerState, promised: Promised): Promise<Response> {
@@ -98,7 +107,7 @@ export function addFutureRoutes({ state, routes, json, post }: Api): void {
   routes.post('/retrieve_future', async (c) => {
     const { value } = await json(c, tinker.RetrieveFutureRequest)
     const future = c.env.future(value.request_id)
-    if (future.outcome === undefined) future.silentMs = 0
+    future.silentMs = 0
     if (future.outcome === undefined) await held(state, future.settled, state.limits.holdMs, c.req.raw.signal)
     return respond(c, state, future, { mayAnnounce: value.allow_metadata_only })
   })
@@ -145,11 +154,15 @@ function respond(c: Context<Env>, state: TrainerState, future: Future, { mayAnno
     const reason = state.futures.queueReason(future)
     return jsonResponse({ type: 'try_again', request_id: requestId, queue_state: 'active', queue_state_reason: reason })
   }
-  if ('failure' in outcome) return jsonResponse(outcome.failure satisfies Failure, headers)
+  if ('failure' in outcome) {
+    future.isRead = true
+    return jsonResponse(outcome.failure satisfies Failure, headers)
+  }
   const { answer } = outcome
   if (mayAnnounce && answer.sizeBytes >= state.limits.announceBytes) {
     return jsonResponse({ status: 'complete_metadata', response_payload_size: answer.sizeBytes }, headers)
   }
+  future.isRead = true
   const wantsProtobuf = /application\/(x-)?protobuf/.test(c.req.header('accept') ?? '')
   if (!wantsProtobuf || answer.protobuf === undefined) return jsonResponse(answer.json(), headers)
   return bytesResponse(answer.protobuf(), 'application/x-protobuf', headers)

@@ -35,11 +35,12 @@ export function addSessionRoutes({ state, routes, json, post }: Api): void {
   })
   post('/telemetry', tinker.TelemetryRequest, () => ({ status: 'accepted' }))
 
-  post('/create_session', tinker.CreateSessionRequest, async ({ user_metadata, project_id }, { tenant }) => {
+  post('/create_session', tinker.CreateSessionRequest, async ({ user_metadata, project_id }, access) => {
+    access.checkSessionQuota()
     const { id } = await state.sessions.create({
       userMetadata: user_metadata ?? {},
       projectId: project_id ?? undefined,
-      tenant,
+      tenant: access.tenant,
     })
     return { type: 'create_session', session_id: id, info_message: null, warning_message: null, error_message: null }
   })

@@ -10,6 +10,8 @@ import type { Sampler, TrainedModel, TrainerState } from './trainer-state.ts'
 
 /** How much one key may hold at once. */
 export type Quota = {
+  /** Sessions that are open. */
+  sessions: number
   /** Models in training. */
   models: number
   checkpoints: number
@@ -29,9 +31,9 @@ type TrainerKey = { readonly key: string; readonly role: KeyRole; readonly quota
 
 const endless = Number.POSITIVE_INFINITY
 const quotas: Readonly<Record<KeyRole, Quota>> = {
-  owner: { models: endless, checkpoints: endless, bytes: endless, samples: 65_536 },
-  user: { models: 32, checkpoints: 10_000, bytes: endless, samples: 4096 },
-  read: { models: 0, checkpoints: 0, bytes: 0, samples: 0 },
+  owner: { sessions: endless, models: endless, checkpoints: endless, bytes: endless, samples: 65_536 },
+  user: { sessions: 1000, models: 32, checkpoints: 10_000, bytes: endless, samples: 4096 },
+  read: { sessions: 0, models: 0, checkpoints: 0, bytes: 0, samples: 0 },
 }
 
 /** Keys as people configure them: `KEY`, `owner:KEY`, `user:KEY` or `read:KEY`. One key that stands alone is the owner's. */
@@ -149,6 +151,12 @@ export class Access {
     const wasThere = future === 'expired' || state.sessions.isPast(requestId) || isLostDirect(requestId)
     if (wasThere) throw new HttpError(410, `the result of ${requestId} is not kept any more: send its request again`)
     throw notFound(`no request is called ${requestId}`)
+  }
+
+  checkSessionQuota(): void {
+    const { sessions } = this.#quota
+    if (sessions === endless || this.state.sessions.countOf(this.tenant) < sessions) return
+    throw new HttpError(429, `${sessions} sessions of this key are open, which is its limit: finish some`)
   }
 
   checkModelQuota(): void {

@@ -70,6 +70,8 @@ export interface CheckpointFiles {
   remove(entry: CheckpointEntry): Promise<void>
   /** Deletes weights that no checkpoint names any more. */
   removeBytes(entry: CheckpointEntry): Promise<void>
+  /** Forgets a run of this process that has no checkpoints. */
+  removeRun(run: RunRecord): Promise<void>
 }
 
 /** Longer than any save takes. */
@@ -145,6 +147,13 @@ export class CheckpointFolder implements CheckpointFiles {
 
   async removeBytes(entry: CheckpointEntry): Promise<void> {
     await rm(this.#bytesFile(entry), { force: true })
+  }
+
+  async removeRun({ run_id }: RunRecord): Promise<void> {
+    const folder = this.#folderOf(run_id)
+    await rm(folder, { recursive: true, force: true }).catch((cause) =>
+      Promise.reject(fileError('delete', folder, cause)),
+    )
   }
 
   #folderOf(runId: string): string {

@@ -17,11 +17,16 @@ export type SaveSpec = {
   userMetadata: Record<string, string>
 }
 
+/** Runs without checkpoints that are listed of each key. */
+const mostEmpty = 200
+
 export class CheckpointStore {
   readonly #files: CheckpointFiles
   readonly #clock: Clock
   readonly #runs = new Map<string, RunRecord>()
   readonly #entries = new Map<string, CheckpointEntry>()
+  /** Runs of this process. Others may share the folder, and train what has no checkpoint yet. */
+  readonly #own = new Set<string>()
 
   private constructor(files: CheckpointFiles, clock: Clock) {
     this.#files = files
@@ -46,6 +51,7 @@ export class CheckpointStore {
   }
 
   async addRun(run: RunRecord): Promise<void> {
+    this.#own.add(run.run_id)
     await this.#files.addRun(run)
     this.#runs.set(run.run_id, run)
   }
@@ -116,9 +122,20 @@ export class CheckpointStore {
     await this.#dropBytes(entry)
   }
 
-  /** Deletes checkpoints that have expired. */
-  async sweep(): Promise<void> {
+  /** Deletes checkpoints that have expired, and forgets the oldest runs of each key that saved nothing and are over. */
+  async sweep(isLoaded: (run: RunRecord) => boolean): Promise<void> {
     for (const entry of [...this.#entries.values()]) if (this.#isExpired(entry)) await this.remove(entry)
+    const saved = new Set([...this.#entries.values()].map(({ run }) => run.run_id))
+    const empty = this.runs.filter((run) => this.#own.has(run.run_id) && !saved.has(run.run_id) && !isLoaded(run))
+    const counts = new Map<string | undefined, number>()
+    for (const run of empty.sort((a, b) => b.created_ms - a.created_ms)) {
+      const count = (counts.get(run.tenant) ?? 0) + 1
+      counts.set(run.tenant, count)
+      if (count <= mostEmpty) continue
+      await this.#files.removeRun(run)
+      this.#runs.delete(run.run_id)
+      this.#own.delete(run.run_id)
+    }
   }
 
   // Equal weights saved twice share a file.

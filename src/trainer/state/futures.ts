@@ -30,8 +30,10 @@ export class Future {
   /** What it waits for while it has no place. */
   waitsFor: (() => string | undefined) | undefined
   outcome: Outcome | undefined
-  /** How long nothing was heard: of its client while it is open, and since the result has been there. */
+  /** How long nothing was heard: of its client while it is open, and since the result was there or read. */
   silentMs = 0
+  /** Whether its client was sent the result. */
+  isRead = false
   readonly settled: Promise<void>
   #wake: () => void = () => {}
 
@@ -54,11 +56,13 @@ export class Future {
 
 type FuturesOptions = {
   queue: FairQueue
-  /** How long a result is kept after it was there. */
+  /** How long a result is kept that was not read. */
   keepMs: number
-  /** All results together; the oldest go first. */
+  /** All results together. The oldest of the key that holds most go first. */
   keepBytes: number
-  /** After so long without a question, work outside of a session is cancelled. */
+  /** How long a result is kept after it was read. */
+  readMs: number
+  /** After so long without a question, work outside of a session is cancelled, and its result dropped. */
   abandonMs: number
   onSettled: (future: Future) => void
 }
@@ -68,6 +72,7 @@ export class Futures {
   readonly #futures = new Map<string, Future>()
   /** Ids of results that are gone, by session. */
   readonly #expired = new Map<string, Set<string>>()
+  readonly #kept = new Map<string | undefined, Kept>()
   #heldBytes = 0
 
   constructor(options: FuturesOptions) {
@@ -91,16 +96,20 @@ export class Futures {
     if (future.outcome !== undefined) return
     future.settle(outcome)
     future.silentMs = 0
-    this.#heldBytes += sizeOf(outcome)
+    const kept = this.#kept.get(future.tenant) ?? { futures: new Set(), bytes: 0 }
+    this.#kept.set(future.tenant, kept)
+    kept.futures.add(future)
+    kept.bytes += heldFor(outcome)
+    this.#heldBytes += heldFor(outcome)
     this.#options.onSettled(future)
-    this.#makeRoom()
+    this.#makeRoom(future)
   }
 
   /** Lets time pass, and forgets results that were kept long enough. */
   pass(ms: number): void {
     for (const future of this.#futures.values()) {
       future.silentMs += ms
-      if (future.outcome !== undefined && future.silentMs >= this.#options.keepMs) this.expire(future)
+      if (future.outcome !== undefined && future.silentMs >= this.#keptMs(future)) this.expire(future)
       // Those of a session end with it.
       const isAbandoned = future.sessionId === undefined && future.silentMs >= this.#options.abandonMs
       if (future.outcome === undefined && isAbandoned) this.cancel(future, 'nobody asks for it any more')
@@ -124,9 +133,16 @@ export class Futures {
     this.#expired.delete(sessionId) // the session itself is remembered
   }
 
-  expire({ requestId, sessionId = '', outcome }: Future): void {
+  expire(future: Future): void {
+    const { requestId, sessionId, tenant, outcome } = future
     if (!this.#futures.delete(requestId)) return
-    this.#heldBytes -= sizeOf(outcome)
+    const kept = this.#kept.get(tenant)
+    if (outcome !== undefined && kept?.futures.delete(future) === true) {
+      kept.bytes -= heldFor(outcome)
+      this.#heldBytes -= heldFor(outcome)
+      if (kept.futures.size === 0) this.#kept.delete(tenant)
+    }
+    if (sessionId === undefined) return // its id says that it was of no session
     const expired = this.#expired.get(sessionId) ?? new Set()
     this.#expired.set(sessionId, expired.add(requestId))
   }
@@ -140,13 +156,31 @@ export class Futures {
     return ahead === 0 ? 'running' : `${ahead} request${ahead === 1 ? '' : 's'} ahead`
   }
 
-  #makeRoom(): void {
-    if (this.#heldBytes <= this.#options.keepBytes) return
-    for (const future of this.#futures.values()) {
-      if (this.#heldBytes <= this.#options.keepBytes) return
-      if (future.outcome !== undefined && 'answer' in future.outcome) this.expire(future)
+  #keptMs({ isRead, sessionId }: Future): number {
+    const { keepMs, readMs, abandonMs } = this.#options
+    const unreadMs = sessionId === undefined ? abandonMs : keepMs
+    return isRead ? Math.min(readMs, unreadMs) : unreadMs
+  }
+
+  // The newest stays, whatever its size: its client is about to read it.
+  #makeRoom(newest: Future): void {
+    while (this.#heldBytes > this.#options.keepBytes) {
+      const [most] = [...this.#kept.values()].sort((a, b) => b.bytes - a.bytes)
+      const [oldest] = most?.futures ?? []
+      if (oldest === undefined || oldest === newest) return
+      this.expire(oldest)
     }
   }
+}
+
+/** The results that are kept of a key, oldest first. */
+type Kept = { readonly futures: Set<Future>; bytes: number }
+
+/** What a result takes beside its content. */
+const overheadBytes = 1024
+
+function heldFor(outcome: Outcome): number {
+  return overheadBytes + sizeOf(outcome)
 }
 
 function sizeOf(outcome: Outcome | undefined): number {

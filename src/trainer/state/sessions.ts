@@ -13,6 +13,8 @@ export interface Session {
   readonly tenant: string | undefined
   readonly modelIds: Set<string>
   readonly samplerIds: Set<string>
+  /** Whether anything was made in it: results of it may be asked for after it has ended. */
+  isUsed: boolean
   projectId: string | undefined
   /** Time since its last request, as the trainer counts: a clock that is set, or a machine that slept, ends nothing. */
   silentMs: number
@@ -20,18 +22,22 @@ export interface Session {
 
 /** Long after any client has given up asking for its results. */
 const rememberedMs = 7 * 24 * 3600 * 1000
+/** Of each key, and of those of earlier processes. */
+const mostRemembered = 1000
 
 export class Sessions {
   readonly #folder: string | undefined
   readonly #clock: Clock
   readonly #sessions = new Map<string, Session>()
-  /** Sessions of earlier processes, and those that have ended: their results are lost, but were there. */
-  readonly #past: Set<string>
+  /** Sessions that have ended, oldest first, by key: their results are lost, but were there. */
+  readonly #past = new Map<string | undefined, Set<string>>()
+  /** Those of earlier processes. */
+  readonly #earlier: ReadonlySet<string>
 
-  private constructor(folder: string | undefined, clock: Clock, past: Iterable<string>) {
+  private constructor(folder: string | undefined, clock: Clock, earlier: Iterable<string>) {
     this.#folder = folder
     this.#clock = clock
-    this.#past = new Set(past)
+    this.#earlier = new Set(earlier)
   }
 
   /** Without a folder no later process knows of them. */
@@ -39,13 +45,16 @@ export class Sessions {
     if (folder === undefined) return new Sessions(undefined, clock, [])
     try {
       await mkdir(folder, { recursive: true })
-      const past: string[] = []
-      for (const id of await readdir(folder)) {
-        const { mtimeMs } = await stat(join(folder, id))
-        if (mtimeMs < clock.now() - rememberedMs) await rm(join(folder, id), { force: true })
-        else past.push(id)
-      }
-      return new Sessions(folder, clock, past)
+      const known: { id: string; mtimeMs: number }[] = []
+      for (const id of await readdir(folder)) known.push({ id, mtimeMs: (await stat(join(folder, id))).mtimeMs })
+      known.sort((a, b) => b.mtimeMs - a.mtimeMs)
+      const kept = known.slice(0, mostRemembered).filter(({ mtimeMs }) => mtimeMs >= clock.now() - rememberedMs)
+      for (const { id } of known.slice(kept.length)) await rm(join(folder, id), { force: true })
+      return new Sessions(
+        folder,
+        clock,
+        kept.map(({ id }) => id),
+      )
     } catch (cause) {
       throw fileError('read', folder, cause)
     }
@@ -62,7 +71,7 @@ export class Sessions {
       await writeFile(file, '').catch((cause) => Promise.reject(fileError('write', file, cause)))
     }
     const { userMetadata, projectId, tenant } = options
-    const held = { modelIds: new Set<string>(), samplerIds: new Set<string>() }
+    const held = { modelIds: new Set<string>(), samplerIds: new Set<string>(), isUsed: false }
     const session: Session = { id, createdMs: this.#clock.now(), silentMs: 0, userMetadata, tenant, projectId, ...held }
     this.#sessions.set(id, session)
     return session
@@ -79,19 +88,36 @@ export class Sessions {
   /** A live session; this counts as a heartbeat. */
   get(id: string): Session {
     const session = this.#sessions.get(id)
-    if (session === undefined) throw notFound(`no session is called ${id}${this.#past.has(id) ? ' any more' : ''}`)
+    if (session === undefined) throw notFound(`no session is called ${id}${this.isPast(id) ? ' any more' : ''}`)
     session.silentMs = 0
     return session
   }
 
   /** Whether results under this id may have been issued by a session that is over. */
   isPast(requestId: string): boolean {
-    return this.#past.has(requestId.split(':', 1)[0] ?? '')
+    const id = requestId.split(':', 1)[0] ?? ''
+    return this.#earlier.has(id) || [...this.#past.values()].some((ids) => ids.has(id))
   }
 
-  end(session: Session): void {
-    this.#sessions.delete(session.id)
-    this.#past.add(session.id)
+  /** Ends it. Of those in which something was made, the last ones of each key are remembered. */
+  async end({ id, tenant, isUsed }: Session): Promise<void> {
+    this.#sessions.delete(id)
+    if (!isUsed) return await this.#forget(id)
+    const past = this.#past.get(tenant) ?? new Set()
+    this.#past.set(tenant, past.add(id))
+    const [oldest] = past
+    if (past.size <= mostRemembered || oldest === undefined) return
+    past.delete(oldest)
+    await this.#forget(oldest)
+  }
+
+  async #forget(id: string): Promise<void> {
+    if (this.#folder !== undefined) await rm(join(this.#folder, id), { force: true })
+  }
+
+  /** How many a key holds open. */
+  countOf(tenant: string | undefined): number {
+    return this.all.filter((session) => session.tenant === tenant).length
   }
 
   /** Lets time pass; returns the sessions that were silent for so long. */

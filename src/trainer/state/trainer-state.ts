@@ -5,6 +5,7 @@ import type { TinkerPath } from '../../contracts/tinker/index.ts'
 import { engineIdText } from '../../engine/index.ts'
 import { type Clock, EvsysError, systemClock } from '../../kernel/index.ts'
 import { HttpError, isHidden, notFound, publicWords, wordsOf } from '../http/http-error.ts'
+import { BodyRoom } from './body-room.ts'
 import { type CheckpointEntry, type CheckpointFiles, CheckpointFolder, type RunRecord } from './checkpoint-files.ts'
 import { CheckpointStore } from './checkpoint-store.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -57,6 +58,7 @@ export class TrainerState {
   readonly checkpoints: CheckpointStore
   readonly ephemeral: EphemeralWeights
   readonly queue = new FairQueue()
+  readonly bodies: BodyRoom
   readonly futures: Futures
   readonly completions = new Completions()
   readonly models = new Map<string, TrainedModel>()
@@ -80,9 +82,10 @@ export class TrainerState {
     this.checkpoints = parts.checkpoints
     this.ephemeral = parts.ephemeral
     this.samplerWeights = new SamplerWeights(options.engine, this.limits.samplersLoaded)
-    const { keepMs, keepBytes, abandonMs } = this.limits
+    const { keepMs, keepBytes, readMs, abandonMs, requestBytes } = this.limits
+    this.bodies = new BodyRoom(requestBytes)
     const onSettled = (future: Future) => this.completions.add(future)
-    this.futures = new Futures({ queue: this.queue, keepMs, keepBytes, abandonMs, onSettled })
+    this.futures = new Futures({ queue: this.queue, keepMs, keepBytes, readMs, abandonMs, onSettled })
     options.engine.onLost?.((error) => {
       for (const model of this.models.values()) model.lost = wordsOf(error)
       this.samplerWeights.forget()
@@ -132,7 +135,7 @@ export class TrainerState {
         this.signal.throwIfAborted()
         this.futures.settle(future, { answer: await work() })
       } catch (error) {
-        this.onFault(error)
+        if (future.outcome === undefined) this.onFault(error) // else it was cancelled
         this.futures.settle(future, { failure: failureOf(error) })
       }
       future.job = undefined // it holds the request's data, and the result is kept for long
@@ -160,14 +163,14 @@ export class TrainerState {
 
   /** Unloads all that a session holds. */
   async endSession(session: Session): Promise<void> {
-    this.sessions.end(session)
+    const ended = this.sessions.end(session)
     this.futures.endSession(session.id)
     for (const id of session.modelIds) this.unload(id)
     for (const id of session.samplerIds) {
       this.samplers.delete(id)
       this.completions.remove(id)
     }
-    await this.ephemeral.removeSession(session.id)
+    await Promise.all([ended, this.ephemeral.removeSession(session.id)])
   }
 
   unload(modelId: string): void {
@@ -193,7 +196,7 @@ export class TrainerState {
         const silent = this.sessions.pass(everyMs, this.limits.sessionMs)
         for (const session of silent) await this.endSession(session)
         this.futures.pass(everyMs)
-        await this.checkpoints.sweep()
+        await this.checkpoints.sweep((run) => this.models.has(run.run_id))
       } catch {
         // A disk that fails to delete is tried again next time.
       }
@@ -229,17 +232,21 @@ const defaultLimits = {
   sessionMs: 300_000,
   /** How long requests wait for one with a lower number. */
   gapMs: 120_000,
-  /** How long results are kept, and how much of them. */
+  /** How long results are kept that their client has not read, and how much of all. */
   keepMs: 3_600_000,
   keepBytes: 1 << 30,
+  /** How long they are kept after that, for a client whose connection broke meanwhile. */
+  readMs: 600_000,
   /** Results from this size on are announced before they are sent. */
   announceBytes: 1 << 20,
   bodyBytes: 1 << 27,
+  /** Bodies that are read or worked on at once. */
+  requestBytes: 1 << 30,
   /** JSON takes several times its size once it is read. */
   jsonBytes: 1 << 25,
   /** Samples that one request may ask for. */
   samples: 1024,
-  /** Work outside of a session is cancelled when nobody has asked for it for so long. */
+  /** Work outside of a session is cancelled, and its result dropped, when nobody has asked for it for so long. */
   abandonMs: 120_000,
   /** Models in training at once. */
   models: 64,

@@ -4,6 +4,10 @@ import { Change, Idea, type IdeaCategory } from '../../../contracts/index.ts'
 import { checkValue, isMapping } from '../../../kernel/index.ts'
 import { clip } from '../brief/quote.ts'
 
+const longestReply = 1_000_000
+/** Fenced parts of a reply that are read. */
+const mostFences = 50
+
 /**
  * At most `most` ideas, and what was wrong with the rest, or with all of it. `files`: paths of the base, for answers that give code
  * without saying where it belongs.
@@ -12,6 +16,7 @@ export function parseReply(
   text: string,
   { most, files }: { readonly most: number; readonly files: readonly string[] },
 ): { readonly ideas: readonly Idea[]; readonly problems: readonly string[] } {
+  if (text.length > longestReply) return { ideas: [], problems: [`it has more than ${longestReply} characters`] }
   const parts = readJson(text)
   if (parts.length === 0) return { ideas: [], problems: [text.trim() === '' ? 'it is empty' : 'it holds no JSON'] }
   let problems: string[] = []
@@ -120,7 +125,7 @@ function issuesOf(issues: readonly { readonly path: readonly PropertyKey[]; read
  * cut off, the objects that are whole.
  */
 export function readJson(text: string): unknown[][] {
-  return [...fenced(text), text.trim()].flatMap((part) => {
+  return [...fenced(text).slice(0, mostFences), text.trim()].flatMap((part) => {
     const start = part.search(/[{[]/)
     if (start === -1) return []
     const body = part.slice(start)

@@ -24,7 +24,10 @@ export interface DocumentEdits {
     readonly catalog: EditCatalog
     readonly problems: readonly { path: readonly (string | number)[]; message: string; fix?: string }[]
   }
-  /** The knobs of a document: what it says, else their defaults. One without effect (`when`) is left out. */
+  /**
+   * The knobs of a document, every one of the catalogue: what it says, else its default. One that has no effect now (`when`) has
+   * its default too, so that equal documents have equal knobs and all points have all coordinates.
+   */
   readKnobs(files: CandidateFiles, catalog: EditCatalog): Knobs
   /** The document with other values; comments and layout of the rest stay. Turning to what it already has changes nothing. */
   turnKnobs(

@@ -13,7 +13,7 @@ export {
 } from './load-experiment.ts'
 export { type LoadedTask, type LoadTaskOptions, loadTask } from './load-task.ts'
 export type { FindWeights } from './named-weights.ts'
-export type { ConfigSource } from './read-document.ts'
+export { type ConfigSource, yamlValue } from './read-document.ts'
 
 /** Checks plugins, params, paths, rows, tasks, verifiers and secrets. Loaded when asked for: a shallow check starts without it. */
 export const checkDeep: typeof import('./check-deep.ts').checkDeep = async (...args) =>

@@ -22,3 +22,4 @@ export const checkDeep: typeof import('./check-deep.ts').checkDeep = async (...a
 /** The same for an experiment that is refused for another reason: what else is wrong with it. */
 export const checkDraft: typeof import('./check-deep.ts').checkDraft = async (...args) =>
   (await import('./check-deep.ts')).checkDraft(...args)
+export { type WholeExperiment, type WholeOptions, wholeExperiment } from './whole-experiment.ts'

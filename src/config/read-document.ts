@@ -1,7 +1,7 @@
 // The document that an experiment or task is read from: a file, a text that an editor has not saved, or a mapping made in code.
 import { dirname, resolve } from 'node:path'
-import { locateValue } from './locate-value.ts'
 import { EvsysError } from '../kernel/index.ts'
+import { locateValue } from './locate-value.ts'
 import { isNull, type LocatedNode, type Source, toJs } from './located.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { Report } from './report.ts'

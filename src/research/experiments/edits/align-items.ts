@@ -43,7 +43,8 @@ function longestCommon(before: readonly unknown[], after: readonly unknown[]): (
 
 // Entries of lists in experiments are told apart by their kind; plain values by their place alone.
 function isSameKind(before: unknown, after: unknown): boolean {
-  if (!isMapping(before) || !isMapping(after)) return typeof before === typeof after && !isMapping(before) && !isMapping(after)
+  if (!isMapping(before) || !isMapping(after))
+    return typeof before === typeof after && !isMapping(before) && !isMapping(after)
   const kind = (each: Readonly<Record<string, unknown>>) => each.kind ?? each.name
   return kind(before) === kind(after)
 }

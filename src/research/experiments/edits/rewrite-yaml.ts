@@ -30,14 +30,14 @@ export function rewriteYaml(text: string, value: Mapping): string {
   const document = parseDocument(text, { uniqueKeys: false, merge: false, resolveKnownTags: false, version: '1.2' })
   const rewriter = new Rewriter(text, document)
   const rewritten = rewriter.rewrite(value)
-  if (isDeepStrictEqual(valueOf(rewritten), value)) return rewritten
+  if (isDeepStrictEqual(saidBy(rewritten), value)) return rewritten
   // A layout that cannot be changed in its place: the blocks at the root that differ are written anew.
   const whole = new Rewriter(text, document).rewriteBlocks(value)
-  if (isDeepStrictEqual(valueOf(whole), value)) return whole
+  if (isDeepStrictEqual(saidBy(whole), value)) return whole
   throw new EvsysError('INTERNAL', 'a changed experiment could not be written as YAML')
 }
 
-function valueOf(text: string): unknown {
+function saidBy(text: string): unknown {
   try {
     return yamlValue(text, 'text')
   } catch (error) {
@@ -60,6 +60,7 @@ class Rewriter {
   readonly #text: string
   readonly #document: Document.Parsed
   readonly #splices: Splice[] = []
+  readonly #said = new Map<unknown, Json>()
 
   constructor(text: string, document: Document.Parsed) {
     this.#text = text
@@ -108,10 +109,16 @@ class Rewriter {
 
   // What a node says; the text was read before, so every alias leads somewhere.
   #js(node: unknown): Json {
+    if (isScalar(node)) return node.value
+    if (!isNode(node)) return null
+    if (!this.#said.has(node)) this.#said.set(node, this.#read(node))
+    return this.#said.get(node)
+  }
+
+  #read(node: Node): Json {
     if (isAlias(node)) return this.#js(node.resolve(this.#document))
     if (isMap(node)) return this.#mapJs(node)
-    if (isSeq(node)) return node.items.map((item) => this.#js(item))
-    return isScalar(node) ? node.value : null
+    return isSeq(node) ? node.items.map((item) => this.#js(item)) : null
   }
 
   #mapJs(node: YAMLMap): Mapping {
@@ -135,11 +142,17 @@ class Rewriter {
     const kept = node.items.filter((pair) => Object.hasOwn(value, keyOf(pair)))
     const added = Object.keys(value).filter((key) => !node.items.some((pair) => keyOf(pair) === key))
     if (kept.length === 0) {
-      if (node.items.length > 0 || added.length > 0) this.#replace(node, value, this.#columnOf(node), node.flow === true)
+      if (node.items.length > 0 || added.length > 0)
+        this.#replace(node, value, this.#columnOf(node), node.flow === true)
       return
     }
     for (const pair of kept) this.#pair(pair, value[keyOf(pair)], node)
-    if (node.flow === true) this.#flowItems(node.items, kept, added.map((key) => flowPair(key, value[key])))
+    if (node.flow === true)
+      this.#flowItems(
+        node.items,
+        kept,
+        added.map((key) => flowPair(key, value[key])),
+      )
     else this.#blockPairs(node, kept, added, value)
   }
 
@@ -165,7 +178,8 @@ class Rewriter {
     const after = this.#colonAfter(pair)
     const between = this.#text.slice(after, start)
     const props = isAlias(node) ? '' : between.trim()
-    if (isFlow || (isScalar(node) && isPlainValue(value) && props === '')) this.#replace(node, value, indent + 2, isFlow)
+    if (isFlow || (isScalar(node) && isPlainValue(value) && props === ''))
+      this.#replace(node, value, indent + 2, isFlow)
     else if (/^[ \t]*$|^[ \t]*\n\s*$/.test(between) || props.startsWith('&') || props.startsWith('|') || props === '') {
       this.#put(after, this.#endOf(node), behindKey(value, indent))
     } else this.#replace(node, value, indent + 2, false)
@@ -178,7 +192,8 @@ class Rewriter {
     const firstKept = kept[0]
     const head = firstKept === undefined ? 0 : node.items.indexOf(firstKept)
     // The first key may stand behind the dash of a list, and what follows takes its place.
-    const isCompact = head > 0 && this.#text.slice(this.#lineStart(this.#startOf(first)), this.#startOf(first)).trim() !== ''
+    const isCompact =
+      head > 0 && this.#text.slice(this.#lineStart(this.#startOf(first)), this.#startOf(first)).trim() !== ''
     if (isCompact && firstKept !== undefined) this.#put(this.#startOf(first), this.#startOf(firstKept), '')
     for (const [i, pair] of node.items.entries()) {
       if (kept.includes(pair) || (isCompact && i < head)) continue
@@ -360,7 +375,8 @@ class Rewriter {
   }
 
   #columnOf(node: unknown): number {
-    if (isMap(node) && node.flow !== true && node.items[0] !== undefined) return this.#column(this.#startOf(node.items[0]))
+    if (isMap(node) && node.flow !== true && node.items[0] !== undefined)
+      return this.#column(this.#startOf(node.items[0]))
     return this.#column(this.#startIn(node))
   }
 
@@ -421,11 +437,15 @@ function flowText(value: Json): string {
 }
 
 function flowPair(key: string, value: Json): string {
-  return `${stringify({ [key]: 0 }, flowStyle).trimEnd().slice(2, -5)}: ${flowText(value)}`
+  return `${stringify({ [key]: 0 }, flowStyle)
+    .trimEnd()
+    .slice(2, -5)}: ${flowText(value)}`
 }
 
 function keyText(key: string): string {
-  return stringify({ [key]: null }, { lineWidth: 0 }).trimEnd().replace(/: null$/, '')
+  return stringify({ [key]: null }, { lineWidth: 0 })
+    .trimEnd()
+    .replace(/: null$/, '')
 }
 
 function isShort(value: Json, indent: number): boolean {
@@ -458,6 +478,7 @@ function behindKey(value: Json, indent: number): string {
 /** Text of several lines. What stands at the root of a text has no indentation that says where it ends: it is quoted. */
 function literalText(text: string, indent: number): string {
   const [, block = ''] = /^x:\s([\s\S]*)$/.exec(stringify({ x: text }, { lineWidth: 0 }).trimEnd()) ?? []
-  if (!block.startsWith('|') || !/^\|[-+]?\n/.test(block) || /\n\s*$/.test(text.replace(/\n$/, ''))) return JSON.stringify(text)
+  if (!block.startsWith('|') || !/^\|[-+]?\n/.test(block) || /\n\s*$/.test(text.replace(/\n$/, '')))
+    return JSON.stringify(text)
   return block.replace(/^ {2}(?=.)/gm, ' '.repeat(indent))
 }

@@ -74,7 +74,8 @@ export const ExperimentEdit = z.discriminatedUnion('edit', [
     ...ofData,
   }),
   edit('order_rows', {
-    by: Text.nullable().describe('Field to sort by, or `length`; null: in random order again.'),
+    by: Text.nullable().describe('Field to sort by; null: in random order again.'),
+    measure: z.enum(['value', 'length']).default('value').describe('length: by how long it is.'),
     order: z.enum(['ascending', 'descending']).default('ascending'),
     stage,
   }),
@@ -128,17 +129,30 @@ export const EditArea = z.enum([
 ])
 export type EditArea = z.infer<typeof EditArea>
 
-/** The mark of a param that is worth searching: `.meta({ search: { from: 1e-5, to: 1e-2, scale: 'log' } })`. */
-export const SearchMark = z.strictObject({
-  from: z.number().optional().describe('Smallest value that is tried.'),
-  to: z.number().optional().describe('Largest value that is tried.'),
-  scale: z.enum(['linear', 'log']).default('linear').describe('log: equal factors are equal steps.'),
-  around: z.number().gt(1).optional().describe('In place of from and to: down to and up to this factor of its value.'),
-  values: z.array(KnobValue).min(1).optional().describe('In place of a range: these alone, in order.'),
-  area: EditArea.optional().describe('What it is about.'),
-  when: z
-    .record(z.string(), z.array(KnobValue).min(1))
-    .optional()
-    .describe('Params beside it, and the values of which it has an effect for.'),
-})
+/**
+ * The mark of a param in the schema of its plugin: `.meta({ search: { from: 1e-5, to: 1e-2, scale: 'log' } })`. `off` says why it is
+ * never searched unless the file names it.
+ */
+export const SearchMark = z.union([
+  z.strictObject({ off: Text.describe('Why it is not searched.') }),
+  z.strictObject({
+    from: z.number().optional().describe('Smallest value that is tried.'),
+    to: z.number().optional().describe('Largest value that is tried.'),
+    scale: z.enum(['linear', 'log']).default('linear').describe('log: equal factors are equal steps.'),
+    around: z
+      .number()
+      .gt(1)
+      .optional()
+      .describe('In place of from and to: down to and up to this factor of its value.'),
+    values: z.array(KnobValue).min(1).optional().describe('In place of a range: these alone; numbers in order.'),
+    fields: z.literal(true).optional().describe('It names a field of the rows.'),
+    template: z.literal(true).optional().describe('It is a template over fields of the rows.'),
+    optional: z.literal(true).optional().describe('Of a whole transform: it may be put in and left out.'),
+    area: EditArea.optional().describe('What it is about.'),
+    when: z
+      .record(z.string(), z.array(KnobValue).min(1))
+      .optional()
+      .describe('Params beside it, and the values of which it has an effect for.'),
+  }),
+])
 export type SearchMark = z.infer<typeof SearchMark>

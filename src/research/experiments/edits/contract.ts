@@ -22,7 +22,7 @@ export interface DocumentEdits {
     readonly schemaOf: PluginSchemas
   }): {
     readonly catalog: EditCatalog
-    readonly problems: readonly { path: readonly (string | number)[]; message: string; fix?: string }[]
+    readonly problems: readonly { path: readonly (string | number)[]; message: string; fix?: string | undefined }[]
   }
   /**
    * The knobs of a document, every one of the catalogue: what it says, else its default. One that has no effect now (`when`) has

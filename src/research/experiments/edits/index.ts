@@ -76,6 +76,7 @@ function canonicalDocument(text: string): unknown {
   if (typeof getAt(root, partPath(root, 'agent')) === 'string') {
     root = putAt(root, partPath(root, 'agent'), { kind: getAt(root, partPath(root, 'agent')) })
   }
+  root = withoutEmpty(root, [...partPath(root, 'agent'), 'params'])
   for (const { path } of recipes(root)) root = withoutEmpty(root, [...path, 'params'])
   for (const { path } of dataBlocks(root)) {
     const transforms = getAt(root, [...path, 'transforms'])

@@ -125,7 +125,7 @@ class Rewriter {
     const own = node.items.filter((pair) => !isMerge(pair))
     const merged = node.items.filter(isMerge).flatMap(({ value }) => [this.#js(value)].flat())
     const entries = own.map((pair) => [keyOf(pair), this.#js(pair.value)] as const)
-    return merged.reduce<Mapping>((all, from) => ({ ...Object(from), ...all }), Object.fromEntries(entries))
+    return Object.assign({}, ...merged.toReversed(), Object.fromEntries(entries))
   }
 
   #node(node: unknown, value: Json, indent: number, isFlow: boolean): void {

@@ -3,6 +3,7 @@
 // The line above gives AsyncDisposable to importers whose own `lib` lacks it.
 export * from './agent-exchange.ts'
 export * from './atif.ts'
+export * from './edit-catalog.ts'
 export * from './error.ts'
 export * from './events.ts'
 export * from './execution.ts'

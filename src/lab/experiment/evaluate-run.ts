@@ -22,7 +22,7 @@ import { type RunRow, requireTraining, type TrainingRunRow } from '../../store/i
 import { placeOfAgent } from '../trials/trial-agents.ts'
 import type { EvaluationQuestion } from '../workers/worker-process.ts'
 import { type EvalLedger, type FoundEval, refused } from './eval-ledger.ts'
-import type { ExperimentSession } from './experiment-session.ts'
+import type { RunHost } from './experiment-session.ts'
 
 export async function evaluateRun(
   row: RunRow,
@@ -31,7 +31,7 @@ export async function evaluateRun(
     ledger,
     caughtUp,
   }: { ledger: EvalLedger /** All that the run has reported so far is in the record. */; caughtUp(): Promise<void> },
-  session: ExperimentSession,
+  session: RunHost,
 ): Promise<Evaluated> {
   const { benchmark: name, step, evaluation, weights, systemPrompt, signal, withAnswers } = question
   const run = requireTraining(row)
@@ -70,7 +70,7 @@ async function measured(
   run: TrainingRunRow,
   question: EvaluationQuestion,
   of: Evaluation,
-  session: ExperimentSession,
+  session: RunHost,
   found: { deaths: number; predictions: readonly Prediction[] },
 ): Promise<Scored> {
   const { benchmark, step, signal } = question
@@ -134,7 +134,7 @@ async function attemptFolders(
   { benchmark, step, systemPrompt, runAgent, signal }: EvaluationQuestion,
   of: Evaluation,
   weights: AskedWeights,
-  { sealed, outputDir, projectDir }: ExperimentSession,
+  { sealed, outputDir, projectDir }: RunHost,
   found: { predictions: readonly Prediction[] },
 ): Promise<Scored> {
   const { remotePolicy } = await import('../../rollout/index.ts') // with agents and environments
@@ -184,7 +184,7 @@ function evaluationOf(
   run: TrainingRunRow,
   { weights, step, benchmark: name }: EvaluationQuestion,
   benchmark: SealedBenchmark,
-  { secrets, addresses, outputDir, projectDir, checked }: ExperimentSession,
+  { secrets, addresses, outputDir, projectDir, checked }: RunHost,
 ): Evaluation {
   const { config } = run
   const agent =
@@ -208,17 +208,14 @@ function evaluationOf(
 }
 
 // A file of answers is data: who reads it aloud is ours.
-function isElsewhere(agent: PluginSpec, cards: ExperimentSession['checked']['cards']): boolean {
+function isElsewhere(agent: PluginSpec, cards: RunHost['checked']['cards']): boolean {
   const isProjects = (kind: string) =>
     cards.some((card) => card.type === 'agent' && card.kind === kind && card.origin !== 'built-in')
   if (agent.kind === 'predictions' && !isProjects(agent.kind)) return false
   return placeOfAgent(agent, isProjects) === 'worker'
 }
 
-function agentCode(
-  { agent, agent_elsewhere, benchmark, config }: Evaluation,
-  { checked }: ExperimentSession,
-): string[] {
+function agentCode({ agent, agent_elsewhere, benchmark, config }: Evaluation, { checked }: RunHost): string[] {
   const named = benchmark.in_folders === true ? (benchmark.agent ?? agentOf(config)) : agent
   if (named === undefined) return []
   const isOutside = benchmark.in_folders === true ? isElsewhere(named, checked.cards) : agent_elsewhere
@@ -230,7 +227,7 @@ async function requireOwnWeights(
   run: TrainingRunRow,
   { weights, step }: EvaluationQuestion,
   ledger: EvalLedger,
-  { store, outputDir }: ExperimentSession,
+  { store, outputDir }: RunHost,
 ): Promise<void> {
   if ('baseModel' in weights) {
     if (weights.baseModel === run.config.model.name) return
@@ -267,7 +264,7 @@ async function keepPredictions(
   run: TrainingRunRow,
   { name, step }: { name: string; step?: number | undefined },
   predictions: readonly Prediction[],
-  { outputDir }: ExperimentSession,
+  { outputDir }: RunHost,
 ): Promise<string> {
   const text = predictions.map((each) => `${JSON.stringify(each)}\n`).join('')
   const file = predictionsFile(runFolder(outputDir, run.name), { benchmark: name, step })
@@ -281,7 +278,7 @@ async function keepPredictions(
 function withInstructions(
   predictions: readonly Prediction[],
   benchmark: string,
-  { sealed }: ExperimentSession,
+  { sealed }: RunHost,
 ): EvaluatedAnswer[] {
   const asked = new Map(sealed.tasks(benchmark).map(({ task_id, instruction }) => [task_id, instruction]))
   return predictions.map((each) => ({ ...each, instruction: asked.get(each.task_id) }))

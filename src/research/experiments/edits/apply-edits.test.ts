@@ -143,7 +143,7 @@ describe('an edit', () => {
     const [described] = describeEdits(files, DOCUMENT, [edit])
     expect(`${described?.area}: ${described?.text}`).toBe(text)
     expect(documentEdits.forbiddenChanges({ before: files, after: after([edit]), document: DOCUMENT, offLimits: [] })).toEqual(
-      edit.edit === 'write_plugin' ? [{ class: 'tamper', reason: 'plugins/new.ts is not in `research.scope`' }] : [],
+      edit.edit === 'write_plugin' ? [{ class: 'tamper', reason: 'plugins/new.ts is not in the scope of a candidate' }] : [],
     )
   })
 

@@ -22,7 +22,7 @@ export interface DocumentEdits {
     readonly schemaOf: PluginSchemas
   }): {
     readonly catalog: EditCatalog
-    readonly problems: readonly { path: readonly (string | number)[]; message: string; fix?: string }[]
+    readonly problems: readonly { path: readonly (string | number)[]; message: string; fix?: string | undefined }[]
   }
   /**
    * The knobs of a document, every one of the catalogue: what it says, else its default. One that has no effect now (`when`) has
@@ -41,6 +41,8 @@ export interface DocumentEdits {
     readonly after: CandidateFiles
     readonly document: string
     readonly offLimits: readonly string[]
+    /** Plugin files that may be written; absent: those of `research.scope` in the document. */
+    readonly scope?: readonly string[] | undefined
   }): readonly AttemptFailure[]
   /** The document as it means: equal for equal meaning, whatever its layout, order of keys and comments. */
   canonicalDocument(text: string): unknown

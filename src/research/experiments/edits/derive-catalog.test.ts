@@ -40,7 +40,7 @@ describe('what is searched', () => {
     expect(problems).toEqual([])
     expect(catalog.knobs['algorithm.params.learning_rate']).toMatchObject({
       spec: { kind: 'range', low: 1e-5, high: 1e-2, log: true, integer: false },
-      value: 2e-5,
+      value: 1e-4,
     })
     expect(catalog.knobs['algorithm.params.lr_warmup_steps']).toMatchObject({
       spec: { kind: 'choice', values: [0, 5, 10, 20, 50], ordered: true },
@@ -112,9 +112,9 @@ describe('what is searched', () => {
     expect(catalog.knobs['algorithm.params.supervise']?.when).toEqual({ 'algorithm.kind': ['sft'] })
     const turned = turnKnobs(files, { 'algorithm.kind': 'dpo', 'algorithm.params.beta': 0.5 }, catalog)
     if ('problems' in turned) throw new Error(turned.problems.join())
-    expect(turned.files['x.yaml']).toContain('algorithm: { kind: dpo, params: { learning_rate: 0.00002, lr_schedule: cosine, beta: 0.5 } }')
+    expect(turned.files['x.yaml']).toContain('algorithm: { kind: dpo, params: { learning_rate: 2e-5, lr_schedule: cosine, beta: 0.5 } }')
     const back = turnKnobs(turned.files, { 'algorithm.kind': 'sft' }, catalog)
-    expect('files' in back && back.files['x.yaml']).toContain('{ kind: sft, params: { learning_rate: 0.00002, lr_schedule: cosine } }')
+    expect('files' in back && back.files['x.yaml']).toContain('{ kind: sft, params: { learning_rate: 2e-5, lr_schedule: cosine } }')
   })
 
   it.each<[object, (string | number)[], string]>([

@@ -25,7 +25,8 @@ type Json = unknown
 type Mapping = Readonly<Record<string, Json>>
 
 /** `text`, saying `value`. Equal values leave the text as it is. Aliases and merge keys are written out once anything else changes. */
-export function rewriteYaml(text: string, value: Mapping): string {
+export function rewriteYaml(text: string, wanted: Mapping): string {
+  const value: Mapping = JSON.parse(JSON.stringify(wanted)) // as it is read again: without what is undefined
   if (isDeepStrictEqual(yamlValue(text, 'text'), value)) return text
   const document = parseDocument(text, { uniqueKeys: false, merge: false, resolveKnownTags: false, version: '1.2' })
   const rewriter = new Rewriter(text, document)

@@ -13,7 +13,7 @@ describe('research space', () => {
     const text = await runMain(words, { cwd: example })
     expect({ code: text.code, stderr: text.stderr }).toEqual({
       code: 0,
-      stderr: 'note: claim left out: one arm has nothing to be compared with\n',
+      stderr: 'notice: claim left out: one arm has nothing to be compared with\n',
     })
     await expect(text.stdout).toMatchFileSnapshot('golden/research-space.txt')
     const json = JSON.parse((await runMain([...words, '--json'], { cwd: example })).stdout)

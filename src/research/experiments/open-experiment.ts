@@ -2,7 +2,7 @@
 // A candidate is another document of the same file. Everything here follows the rules of `evsys run`: the lab does the runs.
 import { readFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
-import { loadExperiment } from '../../config/index.ts'
+import { loadExperiment, wholeExperiment } from '../../config/index.ts'
 import {
   type AttemptFailure,
   type Benchmark,
@@ -21,12 +21,19 @@ import {
   type RunRow,
   TaskFile,
 } from '../../contracts/index.ts'
-import { EvsysError, fileError, hashOf, problemsOf, type SecretSource, systemClock } from '../../kernel/index.ts'
+import {
+  EvsysError,
+  fileError,
+  hashOf,
+  isMapping,
+  problemsOf,
+  type SecretSource,
+  systemClock,
+} from '../../kernel/index.ts'
 import { type CandidateRuns, loadLab } from '../../lab/index.ts'
 import { planForecast, selectedEval } from '../../record/index.ts'
 import type { OpenStore } from '../../store/index.ts'
-import { baselineDocument } from './baseline-document.ts'
-import { plainEdits as documentEdits } from './plain-edits.ts'
+import { documentEdits, rewriteYaml } from './edits/index.ts'
 
 /** Name of the experiment file among the files of a candidate. */
 export const DOCUMENT = 'config.yaml'
@@ -67,7 +74,11 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
   const { plan } = await loadExperiment({ file, text: written }, { refuseUnused: true, signal })
   const block = plan.experiment.research ?? ResearchBlock.parse({})
   const arm = await baselineArm(store, plan)
-  const text = baselineDocument(relative(projectDir, file), written, plan, arm)
+  const whole = await wholeExperiment(
+    { file, text: written },
+    { arm: plan.arms.length > 1 ? arm.name : undefined, signal },
+  )
+  const text = rewriteYaml(whole.text, whole.value)
   const { openCandidateRuns } = await loadLab()
   const places = workers ?? plan.experiment.max_concurrent_arms ?? 1
   const asked = { file, text, projectDir, store, secretSource, clock: systemClock, places, signal, onNotice }
@@ -83,7 +94,7 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
       throw EvsysError.many(derived.problems.map(({ message, fix }) => ({ code: 'CONFIG_INVALID', message, fix })))
     }
     const hashes = metadata.benchmark.map(({ name }) => [name, runs.scorerHash(name)])
-    const document = documentEdits.canonicalDocument(text)
+    const document = withoutBlock(documentEdits.canonicalDocument(text))
     const forecast = await planForecast(store, runs.base.checked.plan)
     const task: ResearchTask = {
       name: `${plan.experiment.name}-research`,
@@ -113,6 +124,11 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
 
 /** A training of which nothing is known takes this long, until one was measured. */
 const USUAL_SECONDS = 30
+
+// What a session may try and spend is no part of what its scores mean.
+function withoutBlock(document: unknown): unknown {
+  return isMapping(document) ? { ...document, research: undefined } : document
+}
 
 /** Seeds of races, where the file names none. */
 const RACE_SEEDS = 5

@@ -1,6 +1,6 @@
 // An idea as files that can be run. It knows neither the scope of the task nor what the code means: checking a candidate comes later.
 import type { AttemptFailure, CandidateFiles, EditCatalog, Idea, KnobSpec, Knobs } from '../../contracts/index.ts'
-import { plainEdits as documentEdits } from '../experiments/plain-edits.ts'
+import { documentEdits } from '../experiments/edits/index.ts'
 import { applyPatch } from './code/apply-patch.ts'
 import { findKnobs, turnKnobs } from './code/knobs.ts'
 

@@ -71,6 +71,14 @@ export function addResearchCommands(program: EvsysCommand): void {
     )
     .runs(async () => (await import('./commands/research-baseline.ts')).researchBaseline)
 
+  research
+    .command('space')
+    .argument('<file>', 'experiment file')
+    .description('print what research over an experiment may change, and what stays and why')
+    .option('--arm <name>', 'of this arm, where the file has several')
+    .examples('evsys research space experiment.yaml', 'evsys research space experiment.yaml --arm dedupe-sft --json')
+    .runs(async () => (await import('./commands/research-space.ts')).researchSpace)
+
   ofSession(research.command('status'))
     .description('show a session: experiments, best so far, what it cost, what it will cost')
     .examples('evsys research status', 'evsys research status --task digits --json')

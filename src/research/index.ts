@@ -21,6 +21,11 @@ export { allBuiltins } from './plugins.ts'
 export { knobImportance } from './surrogate/knob-importance.ts'
 export { researchSubject } from './tasks/find-tasks.ts'
 
+/** What research over experiment files may change. Imported on demand. */
+export function loadExperimentEdits(): Promise<typeof import('./experiments/edits/index.ts')> {
+  return import('./experiments/edits/index.ts')
+}
+
 /** The controller of sessions. Imported on demand: most commands need neither a record nor a sandbox. */
 export function loadResearchLoop(): Promise<typeof import('./loop/index.ts')> {
   return import('./loop/index.ts')

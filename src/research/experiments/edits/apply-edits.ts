@@ -78,10 +78,18 @@ export function documentValue(files: CandidateFiles, document: string): Mapping 
   throw new EvsysError('EDIT_INVALID', `${document} is no experiment`, { fix: 'write `key: value` lines.' })
 }
 
+// YAML gives such a key no meaning, and JavaScript one of its own.
+function namesPrototype(value: unknown): boolean {
+  if (typeof value === 'string') return /(?:^|[."'])__proto__(?:$|[."'])/.test(value) && value.length < 200
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, inner]) => key === '__proto__' || namesPrototype(inner))
+}
+
 type Apply<K extends ExperimentEdit['edit']> = (root: Mapping, edit: ExperimentEditOf<K>) => Mapping | string
 
 /** The document after one edit; a text says why it cannot be applied. */
 export function changedValue(root: Mapping, edit: ExperimentEdit): Mapping | string {
+  if (namesPrototype(edit)) return '"__proto__" is no key'
   const apply = appliers[edit.edit] as Apply<ExperimentEdit['edit']> // the applier of this very edit
   return apply(root, edit)
 }

@@ -41,6 +41,8 @@ export interface DocumentEdits {
     readonly after: CandidateFiles
     readonly document: string
     readonly offLimits: readonly string[]
+    /** Plugin files that may be written; absent: those of `research.scope` in the document. */
+    readonly scope?: readonly string[] | undefined
   }): readonly AttemptFailure[]
   /** The document as it means: equal for equal meaning, whatever its layout, order of keys and comments. */
   canonicalDocument(text: string): unknown

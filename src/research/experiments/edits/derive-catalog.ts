@@ -191,7 +191,7 @@ class SpaceBuilder {
           this.#excluded.set(full, found.why)
           continue
         }
-        const { spec, value, from, area, values } = found
+        const { spec, value: usual, from, area, values } = found
         const unmet = Object.entries(found.when).find(([other, wanted]) => {
           const sibling = paramSchema(schema, other.split('.'))
           const isKnob =
@@ -206,7 +206,10 @@ class SpaceBuilder {
         const conditions = Object.entries(found.when).map(
           ([other, wanted]) => [`${name}.${other}`, [...wanted]] as const,
         )
-        const all = { ...when, ...whenOf?.(param), ...Object.fromEntries(conditions) }
+        const all: Record<string, KnobValue[]> = { ...when, ...whenOf?.(param), ...Object.fromEntries(conditions) }
+        // What is put in brings its own.
+        const own = getAt(written, steps)
+        const value = when !== undefined && isKnobValue(own) ? own : usual
         const action = { kind: 'set' as const, path: full, values: values === undefined ? undefined : { ...values } }
         this.#add(full, { spec, action, value, when: Object.keys(all).length === 0 ? undefined : all }, { from, area })
       }
@@ -330,30 +333,26 @@ class SpaceBuilder {
     const known = this.#knobs.get(name)
     const path = pathOfName(this.#input.root, name)
     const written = path === undefined ? undefined : getAt(this.#input.root, path)
-    const today = written ?? known?.value ?? schema?.default
+    const usual = known?.value ?? schema?.default
     const area = this.#origins.get(name)?.area
+    const when = known?.when
     if (!Array.isArray(entry)) {
-      const value = isKnobValue(today) ? today : entry.kind === 'range' ? entry.low : (entry.values[0] ?? '')
-      const knob = {
-        spec: within(entry, value),
-        action: { kind: 'set' as const, path: name },
-        value,
-        when: known?.when,
-      }
-      this.#add(name, knob, { from: 'file', area })
+      const first = entry.kind === 'range' ? entry.low : (entry.values[0] ?? '')
+      const value = isKnobValue(usual) ? usual : isKnobValue(written) ? written : first
+      const spec = within(entry, isKnobValue(written) ? written : value)
+      this.#add(name, { spec, action: { kind: 'set', path: name }, value, when }, { from: 'file', area })
       return
     }
-    const all = today === undefined || entry.some((each) => sameValue(each, today)) ? entry : [...entry, today]
+    // What stands there today is a choice as well, and so is nothing.
+    const today = written ?? usual ?? null
+    const all = entry.some((each) => sameValue(each, today)) ? entry : [...entry, today]
     const labels = all.map(labelOf)
     const isNumeric = all.every((each) => typeof each === 'number')
-    const values = isNumeric ? [...labels].sort((a, b) => Number(a) - Number(b)) : labels
-    const spec: KnobSpec = { kind: 'choice', values, ordered: isNumeric }
-    const written_ = all.every(isKnobValue)
-      ? undefined
-      : Object.fromEntries(all.map((each, i) => [String(labels[i]), each]))
-    const value = today === undefined ? labels[0] : labels[all.findIndex((each) => sameValue(each, today))]
-    const knob = { spec, action: { kind: 'set' as const, path: name, values: written_ }, value, when: known?.when }
-    this.#add(name, knob, { from: 'file', area })
+    const sorted = isNumeric ? [...labels].sort((a, b) => Number(a) - Number(b)) : labels
+    const spec: KnobSpec = { kind: 'choice', values: sorted, ordered: isNumeric }
+    const values = all.every(isKnobValue) ? undefined : Object.fromEntries(all.map((each, i) => [String(labels[i]), each]))
+    const value = isKnobValue(usual) ? usual : labelOf(today)
+    this.#add(name, { spec, action: { kind: 'set', path: name, values }, value, when }, { from: 'file', area })
   }
 
   // The schema of a named place, where there is one, or why nothing may stand there.
@@ -383,7 +382,10 @@ class SpaceBuilder {
     const kind = kindOf(entry)
     const kinds = [kind, ...[block.space[`${partName('algorithm', place.at)}.kind`] ?? []].flat()]
     if (first !== 'params') return { problem: `${part} has no ${String(first)}` }
-    const schemas = kinds.flatMap((each) => (typeof each === 'string' ? (schemaOf(part, each) ?? []) : []))
+    const schemas = kinds.flatMap((each): Mapping[] => {
+      const schema = typeof each === 'string' ? schemaOf(part, each) : undefined
+      return schema === undefined ? [] : [schema]
+    })
     return paramOf(schemas, steps, `${part} ${kind}`)
   }
 

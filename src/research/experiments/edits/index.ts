@@ -34,18 +34,19 @@ function forbiddenChanges({
   after,
   document,
   offLimits,
+  scope: given,
 }: Parameters<DocumentEdits['forbiddenChanges']>[0]): AttemptFailure[] {
   const old = documentValue(before, document)
   const now = readable(after, document)
   if (typeof now === 'string') return [{ class: 'syntax', reason: now }]
-  const scope = getAt(old, ['research', 'scope'])
+  const scope: unknown = given ?? getAt(old, ['research', 'scope'])
   const names = Array.isArray(scope) ? scope.filter((each) => typeof each === 'string') : []
   const strange = changedFiles(before, after).filter((path) => path !== document && !inScope(names, path))
   return [
     ...violations(old, now, offLimits).map(({ part, message }): AttemptFailure => {
       return { class: part === 'off_limits' || part === 'rest' ? 'validation' : 'tamper', reason: message }
     }),
-    ...strange.map((path): AttemptFailure => ({ class: 'tamper', reason: `${path} is not in \`research.scope\`` })),
+    ...strange.map((path): AttemptFailure => ({ class: 'tamper', reason: `${path} is not in the scope of a candidate` })),
   ]
 }
 
@@ -76,6 +77,7 @@ function canonicalDocument(text: string): unknown {
   if (typeof getAt(root, partPath(root, 'agent')) === 'string') {
     root = putAt(root, partPath(root, 'agent'), { kind: getAt(root, partPath(root, 'agent')) })
   }
+  root = withoutEmpty(root, [...partPath(root, 'agent'), 'params'])
   for (const { path } of recipes(root)) root = withoutEmpty(root, [...path, 'params'])
   for (const { path } of dataBlocks(root)) {
     const transforms = getAt(root, [...path, 'transforms'])

@@ -20,14 +20,15 @@ export function turnKnobs(
   turned: Knobs,
   catalog: EditCatalog,
 ): { readonly files: CandidateFiles } | { readonly problems: string[] } {
+  const before = documentValue(files, catalog.document)
+  const own = knobsOf(before, catalog)
   const problems = Object.entries(turned).flatMap(([name, value]) => {
     const knob = Object.hasOwn(catalog.knobs, name) ? catalog.knobs[name] : undefined
     if (knob === undefined)
       return [`no knob is called ${name}. Known: ${Object.keys(catalog.knobs).slice(0, 40).join(', ')}`]
-    return allows(knob.spec, value) ? [] : [`${name} cannot be ${JSON.stringify(value)}`]
+    return value === own[name] || allows(knob.spec, value) ? [] : [`${name} cannot be ${JSON.stringify(value)}`]
   })
   if (problems.length > 0) return { problems }
-  const before = documentValue(files, catalog.document)
   const after = turnedValue(before, turned, catalog)
   if (typeof after === 'string') return { problems: [after] }
   const text = files[catalog.document] ?? ''
@@ -46,7 +47,9 @@ export function turnedValue(before: Mapping, turned: Knobs, catalog: EditCatalog
       const to = wanted[name]
       if (knob.action.kind !== kind || to === undefined) continue
       const active = isActive(knob, wanted)
-      if (active && to === own[name] && isActive(knob, own)) continue
+      // What has just come to have an effect may say already what is wanted.
+      const now = isActive(knob, own) ? own[name] : (knobValue(value, knob) ?? knob.value)
+      if (active && to === now) continue
       const changed = active ? acted(value, knob, to) : knob.action.kind === 'set' ? takenOut(value, knob) : value
       if (typeof changed === 'string') return `${name}: ${changed}`
       value = changed

@@ -8,7 +8,7 @@ import type { Mapping } from './places.ts'
 export type ParamSpec =
   | {
       readonly spec: KnobSpec
-      /** Where neither the document nor the schema says. */
+      /** Where the document does not say. */
       readonly value: KnobValue
       readonly from: 'mark' | 'schema' | 'document'
       readonly area: EditArea | undefined
@@ -45,7 +45,10 @@ export function paramSpec(schema: Mapping, written: unknown, fields: readonly st
     return { why: typeof today === 'object' ? 'a list or a mapping' : 'no range and no choices are known' }
   const from = mark === undefined ? (boundsOf(schema).length === 2 || schema.enum ? 'schema' : 'document') : 'mark'
   const when = mark?.when ?? {}
-  if (isKnobValue(today)) return { spec: within(found, today), value: today, from, area: mark?.area, when }
+  const usual = isKnobValue(schema.default) ? schema.default : today
+  if (isKnobValue(today) && isKnobValue(usual)) {
+    return { spec: within(found, today), value: usual, from, area: mark?.area, when }
+  }
   // Absent is a value too, under a name of its own.
   if (found.kind === 'choice') {
     const spec = { ...found, values: [absent, ...found.values] }

@@ -26,7 +26,10 @@ const readers: Readonly<Record<ProtectedPart, (root: Mapping) => unknown>> = {
     validation,
   }),
   metrics: ({ metadata }) => ['objective', 'success_metric', 'claim', 'claims'].map((key) => getAt(metadata, [key])),
-  verifiers: (root) => recipes(root).flatMap(({ path }) => verifiersIn(getAt(root, path))),
+  verifiers: (root) => [
+    recipes(root).flatMap(({ path }) => verifiersIn(getAt(root, path))),
+    dataBlocks(root).flatMap(({ path }) => verifiersOf(transformsAt(root, path))),
+  ],
   splits: (root) => dataBlocks(root).map(({ path }) => sourceOf(root, path)),
   seeds: (root) => [root.seed, root.n_repeats, root.base_seed, getAt(root, ['run', 'seed'])],
   budget: ({ budget, research }) => ({ budget, research }),
@@ -35,7 +38,7 @@ const readers: Readonly<Record<ProtectedPart, (root: Mapping) => unknown>> = {
 
 /** A hash for each part: equal where a part is unchanged. */
 export function protectedHashes(root: Mapping): Readonly<Record<ProtectedPart, string>> {
-  const hashes = Object.entries(readers).map(([part, read]) => [part, hashOf(read(root) ?? null)])
+  const hashes = Object.entries(readers).map(([part, read]) => [part, hashOf(plain(read(root)) ?? null)])
   return Object.fromEntries(hashes) as Record<ProtectedPart, string> // a part for each reader
 }
 
@@ -67,7 +70,7 @@ const words: Readonly<Record<ProtectedPart, string>> = {
   benchmarks: 'benchmarks',
   metrics: 'objective and claims',
   verifiers: 'verifiers',
-  splits: 'sources and splits of the data',
+  splits: 'sources, splits and verifiers of the data',
   seeds: 'seeds and repeats',
   budget: 'the budget and the block `research`',
   rest: 'what belongs to the experiment, not to its recipe,',
@@ -83,7 +86,8 @@ function plain(value: unknown): unknown {
 function sourceOf(root: Mapping, path: Path): Mapping {
   const { transforms: _, ...block } = Object(getAt(root, path))
   const name = typeof block.dataset_name === 'string' ? block.dataset_name.replace(/@[^@]*$/, '') : block.dataset_name
-  return { ...block, dataset_name: name, upToSplit: upToSplit(transformsAt(root, path)) }
+  const transforms = transformsAt(root, path)
+  return { ...block, dataset_name: name, upToSplit: upToSplit(transforms), verifiers: verifiersOf(transforms) }
 }
 
 /** What decides which rows are of which part: nothing before it may change either, since it reads what they made. */
@@ -108,23 +112,17 @@ function verifiersIn(recipe: unknown): Mapping[] {
   return params.held_out_verifier === undefined ? phases : [{ held_out_verifier: params.held_out_verifier }, ...phases]
 }
 
-function verifiersOfData(root: Mapping): Mapping[] {
-  return dataBlocks(root)
-    .flatMap(({ path }) => transformsAt(root, path))
-    .map(paramsOf)
-    .filter((params) => params.verifier !== undefined)
-    .map((params) => Object.fromEntries(judging.map((key) => [key, params[key]])))
+function verifiersOf(transforms: readonly unknown[]): Mapping[] {
+  const params = transforms.map(paramsOf).filter((each) => each.verifier !== undefined)
+  return params.map((each) => Object.fromEntries(judging.map((key) => [key, each[key]])))
 }
 
 function strangeVerifiers(before: Mapping, after: Mapping): Violation[] {
-  const [old, now] = [before, after].map((root) => [
-    ...verifiersOfData(root),
-    ...recipes(root).flatMap(({ path }) => verifiersIn(getAt(root, path))),
-  ]) as [Mapping[], Mapping[]] // one list for each of the two
-  const isKnown = (each: Mapping) => old.some((other) => isDeepStrictEqual(plain(other), plain(each)))
-  const kept = recipes(before).flatMap(({ path }) => verifiersIn(getAt(before, path)))
-  const isKept = kept.every((each) => now.some((other) => isDeepStrictEqual(plain(other), plain(each))))
-  return now.every(isKnown) && isKept ? [] : [{ part: 'verifiers', message: `${words.verifiers} may not be changed` }]
+  const [old, now] = [before, after].map((root) => recipes(root).flatMap(({ path }) => verifiersIn(getAt(root, path))))
+  const isIn = (list: readonly Mapping[] = []) => (each: Mapping) =>
+    list.some((other) => isDeepStrictEqual(plain(other), plain(each)))
+  const isSame = now?.every(isIn(old)) === true && old?.every(isIn(now)) === true
+  return isSame ? [] : [{ part: 'verifiers', message: `${words.verifiers} may not be changed` }]
 }
 
 /** Agents that answer without the model: as a harness they would be scored in its place. */

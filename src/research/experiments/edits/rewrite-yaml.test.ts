@@ -9,6 +9,14 @@ import { rewriteYaml } from './rewrite-yaml.ts'
 
 type Mapping = Record<string, unknown>
 
+interface Example {
+  run: {
+    data: { transforms: { kind: string; params?: Mapping }[] }
+    algorithm: { params: Mapping }
+    agent?: unknown
+  }
+}
+
 const document = `# What this is for.
 name: x
 run:
@@ -30,10 +38,8 @@ run:
   backend: { kind: local }
 `
 
-const value = () => yamlValue(document, 'x') as Record<string, Mapping> & { run: Record<string, Mapping> }
-
-function changed(change: (value: { [key: string]: never }) => void): string {
-  const copy = structuredClone(value()) as never
+function changed(change: (value: Example) => void): string {
+  const copy = structuredClone(yamlValue(document, 'x')) as Example & Mapping
   change(copy)
   return rewriteYaml(document, copy)
 }
@@ -48,17 +54,17 @@ function difference(after: string): string[] {
 }
 
 describe('rewriteYaml', () => {
-  it.each<[string, (of: never) => void, string[]]>([
+  it.each<[string, (of: Example) => void, string[]]>([
     [
       'a number keeps its comment',
-      ({ run }: any) => (run.algorithm.params.learning_rate = 2e-5),
+      ({ run }) => (run.algorithm.params.learning_rate = 2e-5),
       ['-      learning_rate: 1e-3   # peak', '+      learning_rate: 0.00002   # peak'],
     ],
-    ['a key comes behind the others', ({ run }: any) => (run.algorithm.params.lora_rank = 4), ['+      lora_rank: 4']],
-    ['a key goes with its line', ({ run }: any) => delete run.algorithm.params.max_steps, ['-      max_steps: 600']],
+    ['a key comes behind the others', ({ run }) => (run.algorithm.params.lora_rank = 4), ['+      lora_rank: 4']],
+    ['a key goes with its line', ({ run }) => delete run.algorithm.params.max_steps, ['-      max_steps: 600']],
     [
       'a key comes into braces',
-      ({ run }: any) => (run.data.transforms[0].params.mode = 'near'),
+      ({ run }) => (Object.assign(run.data.transforms[0]?.params ?? {}, { mode: 'near' })),
       [
         '-      - { kind: dedupe, params: { key: query } } # by its text',
         '+      - { kind: dedupe, params: { key: query, mode: near } } # by its text',
@@ -66,22 +72,22 @@ describe('rewriteYaml', () => {
     ],
     [
       'an item comes first',
-      ({ run }: any) => run.data.transforms.unshift({ kind: 'shuffle' }),
+      ({ run }) => run.data.transforms.unshift({ kind: 'shuffle' }),
       ['+      - { kind: shuffle }'],
     ],
     [
       'an item comes last',
-      ({ run }: any) => run.data.transforms.push({ kind: 'shuffle' }),
+      ({ run }) => run.data.transforms.push({ kind: 'shuffle' }),
       ['+      - { kind: shuffle }'],
     ],
     [
       'an item goes',
-      ({ run }: any) => run.data.transforms.shift(),
+      ({ run }) => run.data.transforms.shift(),
       ['-      - { kind: dedupe, params: { key: query } } # by its text'],
     ],
     [
       'a quoted text stays quoted',
-      ({ run }: any) => (run.data.transforms[1].params.user_template = '{query}'),
+      ({ run }) => (Object.assign(run.data.transforms[1]?.params ?? {}, { user_template: '{query}' })),
       [
         '-          params: { user_template: "Q: {query}", assistant_template: "{tool}" },',
         '+          params: { user_template: "{query}", assistant_template: "{tool}" },',
@@ -89,7 +95,7 @@ describe('rewriteYaml', () => {
     ],
     [
       'a block comes',
-      ({ run }: any) => (run.agent = { kind: 'chat', params: { system_prompt: 'a\nb\n' } }),
+      ({ run }) => (run.agent = { kind: 'chat', params: { system_prompt: 'a\nb\n' } }),
       ['+  agent:', '+    kind: chat', '+      system_prompt: |', '+        a', '+        b'],
     ],
   ])('changes only what differs: %s (CFG-600)', (_, change, lines) => {
@@ -97,7 +103,7 @@ describe('rewriteYaml', () => {
   })
 
   it('moves an item with its text (CFG-600)', () => {
-    const after = changed(({ run }: any) => run.data.transforms.reverse())
+    const after = changed(({ run }) => run.data.transforms.reverse())
     expect(after.indexOf('jsonl_to_chat')).toBeLessThan(after.indexOf('dedupe'))
     expect(after).toContain('# tuned by hand')
     expect(after).toContain('params: { user_template: "Q: {query}", assistant_template: "{tool}" },')

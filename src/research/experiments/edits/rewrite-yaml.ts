@@ -25,7 +25,8 @@ type Json = unknown
 type Mapping = Readonly<Record<string, Json>>
 
 /** `text`, saying `value`. Equal values leave the text as it is. Aliases and merge keys are written out once anything else changes. */
-export function rewriteYaml(text: string, value: Mapping): string {
+export function rewriteYaml(text: string, wanted: Mapping): string {
+  const value: Mapping = JSON.parse(JSON.stringify(wanted)) // as it is read again: without what is undefined
   if (isDeepStrictEqual(yamlValue(text, 'text'), value)) return text
   const document = parseDocument(text, { uniqueKeys: false, merge: false, resolveKnownTags: false, version: '1.2' })
   const rewriter = new Rewriter(text, document)
@@ -125,7 +126,7 @@ class Rewriter {
     const own = node.items.filter((pair) => !isMerge(pair))
     const merged = node.items.filter(isMerge).flatMap(({ value }) => [this.#js(value)].flat())
     const entries = own.map((pair) => [keyOf(pair), this.#js(pair.value)] as const)
-    return merged.reduce<Mapping>((all, from) => ({ ...Object(from), ...all }), Object.fromEntries(entries))
+    return Object.assign({}, ...merged.toReversed(), Object.fromEntries(entries))
   }
 
   #node(node: unknown, value: Json, indent: number, isFlow: boolean): void {

@@ -27,6 +27,25 @@ export const requirements = {
   'CON-7': 'contracts import nothing but zod and run in a browser',
   'CON-8': 'plugin definitions infer their params from their schema',
 
+  // Research over experiment files: what may change
+  'CFG-600': 'a document that is made to say something else keeps every byte of what stays, its comments among them',
+  'CFG-601': 'the space of an experiment holds what its file says today',
+  'CFG-602': 'every point of the space of every bundled example is a document that the validator takes',
+  'CFG-603': 'the edits between two documents, applied to the first, give the second; patches give bytes back',
+  'CFG-604': 'an edit changes its place alone and has one sentence and an area',
+  'CFG-605': 'an edit that may not or cannot be applied is refused by its number, with a code and words',
+  'CFG-606': 'no edits change benchmarks, metrics, verifiers, splits, seeds or budget, nor put an agent without the model in',
+  'CFG-607': 'a candidate writes files of its scope alone, and brings no plugin that judges or takes the place of another',
+  'CFG-608': 'edits of different places give the same document in any order',
+  'CFG-609': 'spaces follow from marks of plugin schemas; what is left out has a reason',
+  'CFG-610': '`space`, `transforms` and `off_limits` narrow or widen a space; what the schemas do not have is refused at its place',
+  'CFG-611': 'one arm of a file, with what it extends, is a document that computes the same',
+  'CLI-600': '`research space FILE` prints what may change and what stays and why, alike in words and as data',
+  'PLG-600': '`cap` keeps at most so many rows of each class, in their order',
+  'PLG-601': '`sort` orders rows by a field, equal ones as they came, and refuses what has no order',
+  'PLG-602': '`few_shot` puts solved examples before every conversation',
+  'LAB-600': 'training goes through the rows in the order of the data where `row_order` says so',
+
   // Kernel
   'KER-1':
     'a registry is an instance; a project plugin shadows a built-in with a notice; two of one project are an error naming both files',

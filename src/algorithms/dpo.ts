@@ -17,9 +17,19 @@ import { sumOf, tokenLogprobs, tokensIn } from './sequences/rollouts.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
-  learning_rate: nonNegative.default(1e-5).describe('Peak learning rate.'),
-  beta: positive.default(0.1).describe('How much the policy is held to its start: higher is closer.'),
-  label_smoothing: nonNegative.lt(0.5).default(0).describe('Share of pairs that may be labelled the wrong way round.'),
+  learning_rate: nonNegative
+    .default(1e-5)
+    .describe('Peak learning rate.')
+    .meta({ search: { from: 1e-6, to: 1e-3, scale: 'log', area: 'optimizer' } }),
+  beta: positive
+    .default(0.1)
+    .describe('How much the policy is held to its start: higher is closer.')
+    .meta({ search: { from: 0.02, to: 1, scale: 'log', area: 'algorithm' } }),
+  label_smoothing: nonNegative
+    .lt(0.5)
+    .default(0)
+    .describe('Share of pairs that may be labelled the wrong way round.')
+    .meta({ search: { values: [0, 0.05, 0.1, 0.2], area: 'algorithm' } }),
   max_seq_len: maxSeqLen,
 })
 type Params = z.output<typeof Params>

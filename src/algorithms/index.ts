@@ -21,7 +21,14 @@ export {
   type Watched,
 } from './guards/metric-guards.ts'
 export { GuardParams, Guards, guardParams } from './params/guard-params.ts'
-export { learningRateAt, numSteps, SharedParams, saveMarks, sharedParams } from './params/shared-params.ts'
+export {
+  learningRateAt,
+  numSteps,
+  type RowOrder,
+  SharedParams,
+  saveMarks,
+  sharedParams,
+} from './params/shared-params.ts'
 export { supervisedDatum } from './sequences/datums.ts'
 export { answerOf, mergeTurns, messageKey } from './sequences/merge-turns.ts'
 export { dpo, rl, sft }

@@ -4,20 +4,27 @@ import * as z from 'zod'
 import type { Trajectory } from '../contracts/index.ts'
 import { defineAlgorithm, withoutUndefined } from '../kernel/index.ts'
 import { guardParams, rolloutParams } from './params/guard-params.ts'
-import { count, nonNegative, sharedParams } from './params/shared-params.ts'
+import { count, nonNegative, noRecipe, sharedParams } from './params/shared-params.ts'
 import { supervisedSequence } from './sequences/datums.ts'
 import { mergeTurns } from './sequences/merge-turns.ts'
 import { drawAnswers, drawnTokens, mean, meanNll, sumOf, tokensIn } from './sequences/rollouts.ts'
 
 const Params = z.strictObject({
   ...sharedParams,
-  num_samples: count.max(1024).default(4).describe('Answers to each task.'),
+  num_samples: count
+    .max(1024)
+    .default(4)
+    .describe('Answers to each task.')
+    .meta({ search: { values: [2, 4, 8], area: 'sampling' } }),
   min_reward: z.number().default(1).describe('Reward from which on an answer is trained on.'),
   keep_per_task: count.optional().describe('Most answers to a task that are trained on; absent: all that differ.'),
   max_tokens: count.default(256).describe('Longest answer.'),
-  temperature: nonNegative.default(1).describe('Of sampling; 0 gives the same answer every time.'),
+  temperature: nonNegative
+    .default(1)
+    .describe('Of sampling; 0 gives the same answer every time.')
+    .meta({ search: { from: 0.6, to: 1.2, area: 'sampling' } }),
   ...rolloutParams,
-  n_concurrent: count.default(8).describe('Answers that are drawn at a time.'),
+  n_concurrent: count.default(8).describe('Answers that are drawn at a time.').meta(noRecipe),
   ...guardParams,
 })
 type Params = z.output<typeof Params>

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { ChatMessagesRow, OpenRenderer, Random, SetupContext } from '../contracts/index.ts'
 import { defineAlgorithm, EvsysError } from '../kernel/index.ts'
-import { count, maxSeqLen, sharedParams } from './params/shared-params.ts'
+import { count, maxSeqLen, type RowOrder, sharedParams } from './params/shared-params.ts'
 import { type SupervisedDatum, supervisedDatum } from './sequences/datums.ts'
 import { meanNll, sumOf, tokensIn } from './sequences/rollouts.ts'
 
@@ -12,7 +12,8 @@ const Params = z.strictObject({
   supervise: z
     .enum(['all_assistant', 'last_assistant'])
     .default('all_assistant')
-    .describe('Which assistant messages are trained on.'),
+    .describe('Which assistant messages are trained on.')
+    .meta({ search: { area: 'data' } }),
   batch_tokens: count
     .optional()
     .describe('Tokens per batch: as many rows as fit, in place of batch_size rows. Rows stay apart from each other.'),
@@ -76,6 +77,7 @@ function tokenBatches({ once, rows, renderer, params, random }: SetupContext<Par
       lengths: rows.map((row) => tokensIn(toData(row, renderer, params).map(({ datum }) => datum))),
       budget,
       random: (epoch) => random('batches', epoch),
+      rowOrder: params.row_order,
     }),
   )
 }
@@ -107,13 +109,14 @@ interface TokenBatchesOptions {
   /** Most tokens of a batch. A row that is longer makes one alone. */
   readonly budget: number
   random(epoch: number): Random
+  readonly rowOrder?: RowOrder | undefined
 }
 
-export function createTokenBatches({ lengths, budget, random }: TokenBatchesOptions) {
+export function createTokenBatches({ lengths, budget, random, rowOrder = 'shuffled' }: TokenBatchesOptions) {
   const kept = lengths.flatMap((length, row) => (length > 0 ? [row] : []))
   const epochs: (readonly (readonly number[])[])[] = []
   const batchesOf = (epoch: number) => {
-    epochs[epoch] ??= packed(random(epoch).shuffle(kept), lengths, budget)
+    epochs[epoch] ??= packed(rowOrder === 'given' ? kept : random(epoch).shuffle(kept), lengths, budget)
     return epochs[epoch]
   }
   return {

@@ -25,8 +25,10 @@ export function addResearchCommands(program: EvsysCommand): void {
 
   research
     .command('run')
-    .description('search on a task until a cap is reached; Ctrl-C keeps everything')
+    .argument('[file]', 'experiment file to research: its data, recipe and harness')
+    .description('search on a task or an experiment file until a cap is reached; Ctrl-C keeps everything')
     .option('--task <name>', `${aTask} (default: shakespeare)`)
+    .option('--experiment <file>', 'the experiment file, as an option')
     .option('--max-experiments <n>', 'stop after n experiments (default: 20, unless another cap is given)', wholeNumber)
     .option('--train-seconds <s>', 'training time of one experiment (default: the task’s)', seconds)
     .option('--model <id>', 'model that proposes, where a model does (default: claude-sonnet-4-6)')
@@ -42,12 +44,13 @@ export function addResearchCommands(program: EvsysCommand): void {
       ]),
     )
     .option('--workers <n>', 'experiments at a time (default: as many as cores allow)', wholeNumber)
-    .option('--budget <cap>', 'wall=2h, usd=5, tokens=1000000, experiments=50; may be repeated', append)
+    .option('--budget <cap>', 'wall=2h, usd=5, tokens=1000000, experiments=50, runs=100; may be repeated', append)
     .option('--seed <n>', 'root of the session’s own randomness (default: 0)', numberFromZero)
     .option('--resume', 'resume the newest session of the task that fits')
     .option('--session <id>', 'with --resume: the session to resume')
     .examples(
       'evsys research run --task digits --max-experiments 12',
+      'evsys research run experiments/router/config.yaml --budget runs=40',
       'evsys research run --task moby --budget wall=30m --workers 1',
       'evsys research run --task shakespeare --model claude-sonnet-4-6 --budget usd=2',
       'evsys research run --task digits --resume --max-experiments 40',
@@ -67,6 +70,14 @@ export function addResearchCommands(program: EvsysCommand): void {
       'evsys research baseline --task digits --patch all.patch',
     )
     .runs(async () => (await import('./commands/research-baseline.ts')).researchBaseline)
+
+  research
+    .command('space')
+    .argument('<file>', 'experiment file')
+    .description('print what research over an experiment may change, and what stays and why')
+    .option('--arm <name>', 'of this arm, where the file has several')
+    .examples('evsys research space experiment.yaml', 'evsys research space experiment.yaml --arm dedupe-sft --json')
+    .runs(async () => (await import('./commands/research-space.ts')).researchSpace)
 
   ofSession(research.command('status'))
     .description('show a session: experiments, best so far, what it cost, what it will cost')

@@ -32,7 +32,7 @@ export class ConfigHasher {
   }
 
   experiment(experiment: Experiment): string {
-    const { $schema, output_dir, max_concurrent_arms, runs, budget, ...rest } = withSecondsBudget(experiment)
+    const { $schema, output_dir, max_concurrent_arms, runs, budget, research, ...rest } = withSecondsBudget(experiment)
     return hashOf({
       ...this.#withPortable(rest),
       budget,

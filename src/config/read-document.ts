@@ -1,9 +1,10 @@
 // The document that an experiment or task is read from: a file, a text that an editor has not saved, or a mapping made in code.
 import { dirname, resolve } from 'node:path'
+import { EvsysError } from '../kernel/index.ts'
 import { locateValue } from './locate-value.ts'
-import { isNull, type LocatedNode, type Source } from './located.ts'
+import { isNull, type LocatedNode, type Source, toJs } from './located.ts'
 import { parseYaml } from './parse-yaml.ts'
-import type { Report } from './report.ts'
+import { Report } from './report.ts'
 import { type Document, readText } from './resolve-extends.ts'
 
 /** Where a configuration comes from. `file` is relative to the working folder; with `text` it is not read. */
@@ -33,6 +34,14 @@ export async function readDocument(
   const text: Source = { name: source.file, text: read.text, dir: dirname(file), rank: 0 }
   const root = parseYaml(text, report)
   return root === undefined ? undefined : documentOf(root, file, report)
+}
+
+/** What a YAML text says, as JSON; throws everything that is wrong with its form. `name` is what errors call it. */
+export function yamlValue(text: string, name: string): unknown {
+  const report = new Report()
+  const root = parseYaml({ name, text, dir: '.', rank: 0 }, report)
+  if (root === undefined) throw EvsysError.many(report.problems)
+  return toJs(root)
 }
 
 function documentOf(root: LocatedNode, file: string | undefined, report: Report): Document | undefined {

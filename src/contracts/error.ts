@@ -18,6 +18,8 @@ export const ErrorCode = z.enum([
   'CONFIG_OBJECTIVE',
   'CONFIG_CLAIM',
   'CONFIG_PATH',
+  'EDIT_INVALID',
+  'EDIT_PROTECTED',
   'PLUGIN_UNKNOWN',
   'PLUGIN_PARAMS',
   'PLUGIN_LOAD',

@@ -5,6 +5,7 @@ import { BenchmarkEntry, Metadata, MetricRef } from './metadata.ts'
 import { Name, Text } from './name.ts'
 import { Kind, PluginSpec } from './plugin.ts'
 import { Budget } from './quantity.ts'
+import { ResearchBlock } from './research-experiment.ts'
 import { DataConfig, ModelConfig, RunConfig, Seed } from './run-config.ts'
 import { Resources } from './task-file.ts'
 
@@ -90,6 +91,9 @@ const common = {
     'Where the runs are sent. They execute on this machine alone: another kind than `local` is refused.',
   ),
   deploy: PluginSpec.optional().describe('Deployer for the best checkpoint. Nothing deploys yet: refused.'),
+  research: ResearchBlock.optional().describe(
+    'What `evsys research run FILE` may change and spend; `evsys run` leaves it aside.',
+  ),
   continual: Continual.optional().describe('Datasets that arrive one after the other. Needs `run`.'),
 }
 

@@ -165,13 +165,18 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     usedSeeds,
     jitter: [...state.jitter, ...pair],
     attempts: changeAttempt(state, entry.attempt, (attempt) => withScore(attempt, entry, ended)),
-    spend: { ...spend, runs: spend.runs + 1, runS: spend.runS + wall_s },
+    spend: { ...spend, runs: spend.runs + 1, runS: spend.runS + wall_s, usd: addUsd(spend.usd, entry.cost_usd) },
     gauges: {
       ...gauges,
       killed: gauges.killed + (outcome.status === 'killed' ? 1 : 0),
       audited: gauges.audited + (watch?.condemned === true && scored !== undefined ? 1 : 0),
     },
   }
+}
+
+// In billionths, so that sums are exact in any order.
+function addUsd(sum: number, more = 0): number {
+  return more === 0 ? sum : Math.round((sum + more) * 1e9) / 1e9
 }
 
 function withScore(

@@ -2,6 +2,7 @@
 // state of a session is the fold over it (`reduceResearch`). Outputs of proposer calls and of candidates stand here before they
 // are used, so that a session that was killed resumes as if nothing had happened.
 import * as z from 'zod'
+import { EditCatalog } from './edit-catalog.ts'
 import { Level } from './execution.ts'
 import { Direction } from './metadata.ts'
 import { Count, Text } from './name.ts'
@@ -24,6 +25,7 @@ import { MetricBounds, SecondaryMetric } from './task-file.ts'
 /** Caps on a whole session. Reaching one ends it; no step is begun whose forecast goes beyond one. */
 export const ResearchBudget = z.strictObject({
   experiments: z.int().positive().optional().describe('Attempts besides the baseline.'),
+  runs: z.int().positive().optional().describe('Runs of candidates in all: baseline, races, ablations and confirmation.'),
   wall: Duration.optional().describe('Time that a controller works on the session.'),
   tokens: z.int().positive().optional().describe('Tokens of the proposer, in and out.'),
   usd: z.number().positive().optional().describe('US dollars; a call whose cost is unknown is charged its forecast.'),
@@ -42,6 +44,8 @@ export const SessionSettings = z.strictObject({
   unit: z.string().optional(),
   secondary: z.array(SecondaryMetric).default([]),
   space: z.record(z.string(), KnobSpec).default({}),
+  catalog: EditCatalog.optional().describe('Candidates are experiment files: what turning a knob writes into them.'),
+  off_limits: z.array(z.string()).optional().describe('Parts of the file that no candidate may change.'),
   train_seconds: z.number().positive(),
   seed: Count.describe('Root of all randomness of the session itself.'),
   seeds: z.array(Count).min(1).describe('Of search, in the order of use.'),
@@ -144,7 +148,7 @@ export const TurnedDown = z.object({
 export type TurnedDown = z.infer<typeof TurnedDown>
 
 /** Why a controller ended a session. `finished`: nothing is left to try. After any other it may be resumed. */
-export const EndReason = z.enum(['experiments', 'wall', 'tokens', 'usd', 'finished', 'failed'])
+export const EndReason = z.enum(['experiments', 'runs', 'wall', 'tokens', 'usd', 'finished', 'failed'])
 export type EndReason = z.infer<typeof EndReason>
 
 const LookOccasion = z.enum(['milestone', 'end', 'request'])
@@ -269,6 +273,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     outcome: RecordedOutcome,
     wall_s: z.number().min(0),
     peak_memory_bytes: z.number().min(0).optional().describe('Most that its processes held together.'),
+    cost_usd: z.number().min(0).optional().describe('What a service charged for it.'),
     curve: z.array(CurveSampleRecord).optional().describe('Of the training metric, thinned.'),
     watch: WatchRecord.optional().describe('Present where its curve was held against that of the incumbent.'),
   }),

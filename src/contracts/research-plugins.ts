@@ -1,9 +1,12 @@
 // Plugins of the research loop: who proposes, where the search continues, and what is kept.
 import type * as z from 'zod'
+import type { EditCatalog } from './edit-catalog.ts'
 import type { Level, Mount, Usage } from './execution.ts'
 import type { Direction } from './metadata.ts'
+import type { Plan, PlannedRun } from './plan.ts'
 import type { Context, Plugin } from './plugin.ts'
 import type { Metrics } from './quantity.ts'
+import type { Lease } from './record.ts'
 import type {
   Attempt,
   AttemptFailure,
@@ -24,6 +27,8 @@ export interface SearchState {
   /** Id of the attempt to beat. */
   readonly incumbent: string
   readonly space: Readonly<Record<string, KnobSpec>>
+  /** Candidates are experiment files: what turning a knob writes. Absent: they are programs, and knobs are their literals. */
+  readonly catalog?: EditCatalog | undefined
   /** Families that a person has banned. */
   readonly banned: readonly string[]
   /** Attempt that a person wants to continue from. */
@@ -241,6 +246,8 @@ export type RunOutcome =
       /** GPU that it was shown; absent: none. */
       readonly accelerator?: string | undefined
       readonly peakMemoryBytes?: number | undefined
+      /** What a service charged for it; absent: nothing, or unknown. */
+      readonly costUsd?: number | undefined
     }
   | {
       readonly status: 'failed'
@@ -263,9 +270,28 @@ export interface MemoryEstimate {
   readonly memoryLimitBytes: number
 }
 
+/** How a session stands in the record whose candidates are trainings of experiment files. */
+export interface TrainingRecord {
+  /** With the baseline on this seed as its only run; candidates are added to it. */
+  plan(seed: number): Promise<Plan>
+  readonly provenance: Readonly<Record<string, unknown>>
+  /** The run of a candidate. Throws where its file is refused. */
+  planned(of: {
+    run: string
+    arm: string
+    seed: number
+    split: 'val' | 'test'
+    files: CandidateFiles
+  }): Promise<PlannedRun>
+  /** The session has begun, or was resumed: its runs are written under this lease. */
+  begun(experimentId: string, lease: Lease): void
+}
+
 /** Runs candidates of one task. */
 export interface Executor extends AsyncDisposable {
   readonly task: ResearchTask
+  /** Absent: candidates are programs, and the controller writes their runs. */
+  readonly trainings?: TrainingRecord | undefined
   /** Everything that is wrong with a candidate, by reading it and by a dry run of a step or two. Empty: it may run. */
   check(
     files: CandidateFiles,
@@ -279,6 +305,8 @@ export interface Executor extends AsyncDisposable {
       /** `test` is the hidden split: reads of it are metered. */
       readonly split: 'val' | 'test'
       readonly trainSeconds: number
+      /** Name of the run in the record. */
+      readonly run?: string | undefined
       /** Called with every point of the curve; answers whether to continue. */
       watch?: ((sample: CurveSample) => 'continue' | 'kill') | undefined
     },

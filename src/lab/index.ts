@@ -29,6 +29,7 @@ export async function runExperiment(
 }
 
 export type { RunExperimentOptions } from './experiment/experiment-session.ts'
+export type { CandidateRuns } from './experiment/run-candidates.ts'
 export type { ReproductionCheck } from './reproduction/check-reproduction.ts'
 export type { Rescored } from './reproduction/rescore-experiment.ts'
 export type { JobFile } from './trials/read-job-file.ts'

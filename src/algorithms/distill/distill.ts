@@ -9,7 +9,7 @@ import {
   TeacherSpec,
 } from '../../contracts/index.ts'
 import { defineAlgorithm, EvsysError, mapConcurrent, withoutUndefined } from '../../kernel/index.ts'
-import { count, maxSeqLen, nonNegative, sharedParams, topTokens } from '../params/shared-params.ts'
+import { count, maxSeqLen, nonNegative, noRecipe, sharedParams, topTokens } from '../params/shared-params.ts'
 import { supervisedDatum } from '../sequences/datums.ts'
 import { likeliestInPlace, mean, meanNll, sumOf, tokensIn } from '../sequences/rollouts.ts'
 import { type SoftSequence, softSequence, softTarget } from './soft-targets.ts'
@@ -36,7 +36,7 @@ const Params = z
     max_tokens: count.default(256).describe('Longest answer of the teacher; one that is cut off is not trained on.'),
     temperature: nonNegative.default(0).describe('Of the teacher’s answers; 0 gives the same answer every time.'),
     max_seq_len: maxSeqLen,
-    n_concurrent: count.default(8).describe('Questions to the teacher at a time.'),
+    n_concurrent: count.default(8).describe('Questions to the teacher at a time.').meta(noRecipe),
   })
   .refine(({ answers, targets }) => answers === 'teacher' || targets === 'logits', {
     path: ['targets'],

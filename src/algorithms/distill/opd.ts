@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { type Batch, type Datum, type StepContext, TeacherSpec, type Turn } from '../../contracts/index.ts'
 import { defineAlgorithm, EvsysError, mapConcurrent, withoutUndefined } from '../../kernel/index.ts'
 import { rolloutParams, taughtGuardParams } from '../params/guard-params.ts'
-import { count, positive, share, sharedParams, topTokens } from '../params/shared-params.ts'
+import { count, noRecipe, positive, share, sharedParams, topTokens } from '../params/shared-params.ts'
 import { policyDatum } from '../sequences/datums.ts'
 import { mergeTurns, type TrainingSequence } from '../sequences/merge-turns.ts'
 import { drawAnswers, mean, sumOf, tokenLogprobs, tokensIn, drawnTokens as tokensOf } from '../sequences/rollouts.ts'
@@ -37,9 +37,16 @@ const Params = z
       .enum(['mean', 'none'])
       .default('mean')
       .describe('What a drawn token is compared with: the mean over the step, which lowers the noise, or nothing.'),
-    num_samples: count.max(1024).default(4).describe('Attempts at each task.'),
+    num_samples: count
+      .max(1024)
+      .default(4)
+      .describe('Attempts at each task.')
+      .meta({ search: { values: [2, 4, 8], area: 'sampling' } }),
     max_tokens: count.default(256).describe('Longest answer of one turn.'),
-    temperature: positive.default(1).describe('Of the student’s answers.'),
+    temperature: positive
+      .default(1)
+      .describe('Of the student’s answers.')
+      .meta({ search: { from: 0.6, to: 1.2, area: 'sampling' } }),
     max_context_length: z
       .int()
       .min(2)
@@ -48,7 +55,7 @@ const Params = z
         'Longest text that the teacher is shown; what is longer loses its end. At most the context of the model.',
       ),
     ...rolloutParams,
-    n_concurrent: count.default(8).describe('Attempts that are made at a time.'),
+    n_concurrent: count.default(8).describe('Attempts that are made at a time.').meta(noRecipe),
   })
   .refine(({ divergence, topk }) => divergence === 'reverse' || topk !== undefined, {
     path: ['topk'],

@@ -14,7 +14,7 @@ import type {
 } from '../../contracts/index.ts'
 import { defineAlgorithm, EvsysError, mapConcurrent } from '../../kernel/index.ts'
 import { taughtGuardParams } from '../params/guard-params.ts'
-import { count, nonEmpty, nonNegative, sharedParams, wholeNumber } from '../params/shared-params.ts'
+import { count, nonEmpty, nonNegative, noRecipe, sharedParams, wholeNumber } from '../params/shared-params.ts'
 import { supervisedDatum } from '../sequences/datums.ts'
 import { likeliestInPlace, mean, sumOf, tokensIn } from '../sequences/rollouts.ts'
 import { type SoftSequence, softSequence, softTarget } from './soft-targets.ts'
@@ -47,13 +47,18 @@ const Params = z.strictObject({
   system_prompt: nonEmpty.optional().describe('System message of both.'),
   skip_first_n_tokens: wholeNumber
     .default(3)
-    .describe('Tokens at the start of an answer that are not trained on: there the teacher speaks of its example.'),
+    .describe('Tokens at the start of an answer that are not trained on: there the teacher speaks of its example.')
+    .meta({ search: { values: [0, 3, 5], area: 'algorithm' } }),
   max_tokens: count.default(256).describe('Longest answer.'),
-  temperature: nonNegative.default(1).describe('Of the student’s answers; 0 gives the same answer every time.'),
+  temperature: nonNegative
+    .default(1)
+    .describe('Of the student’s answers; 0 gives the same answer every time.')
+    .meta({ search: { from: 0.6, to: 1.2, area: 'sampling' } }),
   sft_anchor_alpha: nonNegative
     .default(0)
-    .describe('Weight of the likelihood of the wanted answer, added as in sft; 0: none.'),
-  n_concurrent: count.default(8).describe('Answers that are drawn at a time.'),
+    .describe('Weight of the likelihood of the wanted answer, added as in sft; 0: none.')
+    .meta({ search: { values: [0, 0.1, 0.3, 1], area: 'algorithm' } }),
+  n_concurrent: count.default(8).describe('Answers that are drawn at a time.').meta(noRecipe),
 })
 type Params = z.output<typeof Params>
 type Context = StepContext<Params, 'prompt_dataset'>

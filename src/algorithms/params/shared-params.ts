@@ -18,6 +18,10 @@ export const maxSeqLen = z
   .min(2)
   .default(2048)
   .describe('Longest conversation, in tokens; what is longer loses its end.')
+  .meta({ search: { off: 'it says what a training costs: name it in `space`' } })
+/** In which order an epoch goes through the rows. */
+export const RowOrder = z.enum(['shuffled', 'given'])
+export type RowOrder = z.infer<typeof RowOrder>
 export const topTokens = z.union([count.max(10_000), z.literal('full')])
 
 // The learning rate as a pure function of the step.
@@ -63,41 +67,97 @@ function cosPi(t: number): number {
   return 1 - sum
 }
 
+// What research over an experiment may try of a param.
+const searchedRate = { search: { from: 1e-5, to: 1e-2, scale: 'log', area: 'optimizer' } }
+const lengthIsCost = { search: { off: 'it says what a training costs: name it in `space`' } }
+/** Of params that change how a run is carried out, not what it learns. */
+export const noRecipe = { search: { off: 'it changes nothing that is learnt' } }
+
 /** Fields of a params schema that the training loop understands. */
 export const sharedParams = {
-  learning_rate: nonNegative.default(1e-4).describe('Peak learning rate.'),
-  num_epochs: count.default(1).describe('Passes over the data. Ignored when max_steps is set.'),
-  batch_size: count.default(4).describe('Rows per batch.'),
+  learning_rate: nonNegative.default(1e-4).describe('Peak learning rate.').meta(searchedRate),
+  num_epochs: count.default(1).describe('Passes over the data. Ignored when max_steps is set.').meta(lengthIsCost),
+  batch_size: count
+    .default(4)
+    .describe('Rows per batch.')
+    .meta({ search: { values: [4, 8, 16, 32, 64], area: 'optimizer' } }),
   gradient_accumulation_steps: count
     .max(10_000)
     .default(1)
-    .describe('Batches per step: their gradients add up before the update.'),
-  max_steps: count.optional().describe('Training steps. Absent: as many as num_epochs needs.'),
-  lora_rank: wholeNumber.max(4096).default(8).describe('Rank of the trained adapter; 0 trains all weights.'),
+    .describe('Batches per step: their gradients add up before the update.')
+    .meta({ search: { off: 'batch_size does the same' } }),
+  max_steps: count.optional().describe('Training steps. Absent: as many as num_epochs needs.').meta(lengthIsCost),
+  lora_rank: wholeNumber
+    .max(4096)
+    .default(8)
+    .describe('Rank of the trained adapter; 0 trains all weights.')
+    .meta({ search: { values: [4, 8, 16, 32], area: 'adapter' } }),
   renderer_name: pluginReference('renderer', nonEmpty)
     .optional()
     .describe('Chat renderer; wins over model.renderer_name.'),
-  save_every: wholeNumber.default(0).describe('Checkpoint after every N steps; 0: at save_at_fractions.'),
+  save_every: wholeNumber
+    .default(0)
+    .describe('Checkpoint after every N steps; 0: at save_at_fractions.')
+    .meta(noRecipe),
   save_at_fractions: z
     .array(positive.max(1))
     .min(1)
     .default([1])
     .describe('Checkpoints at these shares of the run, when save_every is 0.'),
-  save_sampler: z.boolean().default(true).describe('Checkpoints also hold weights to sample from.'),
+  save_sampler: z.boolean().default(true).describe('Checkpoints also hold weights to sample from.').meta(noRecipe),
   callbacks: z
     .array(pluginReference('callback'))
     .default([])
     .describe('Callbacks of this run’s loop alone, such as early_stopping.'),
-  adam_beta1: nonNegative.lt(1).default(0.9).describe('Adam: decay of the mean of gradients.'),
-  adam_beta2: nonNegative.lt(1).default(0.95).describe('Adam: decay of the mean of squared gradients.'),
-  adam_eps: positive.default(1e-8).describe('Adam: added to the denominator.'),
-  weight_decay: nonNegative.default(0).describe('Decoupled weight decay (AdamW); 0: none.'),
-  grad_clip_norm: nonNegative.default(0).describe('Largest norm of the gradient; 0: not clipped.'),
-  lr_schedule: LrSchedule.default('constant').describe('How the learning rate moves over the run.'),
+  adam_beta1: nonNegative
+    .lt(1)
+    .default(0.9)
+    .describe('Adam: decay of the mean of gradients.')
+    .meta({ search: { values: [0.8, 0.9, 0.95], area: 'optimizer' } }),
+  adam_beta2: nonNegative
+    .lt(1)
+    .default(0.95)
+    .describe('Adam: decay of the mean of squared gradients.')
+    .meta({ search: { values: [0.9, 0.95, 0.98, 0.999], area: 'optimizer' } }),
+  adam_eps: positive
+    .default(1e-8)
+    .describe('Adam: added to the denominator.')
+    .meta({ search: { off: 'it hardly ever matters' } }),
+  weight_decay: nonNegative
+    .default(0)
+    .describe('Decoupled weight decay (AdamW); 0: none.')
+    .meta({ search: { values: [0, 0.001, 0.01, 0.1], area: 'optimizer' } }),
+  grad_clip_norm: nonNegative
+    .default(0)
+    .describe('Largest norm of the gradient; 0: not clipped.')
+    .meta({ search: { values: [0, 0.3, 1, 3], area: 'optimizer' } }),
+  lr_schedule: LrSchedule.default('constant')
+    .describe('How the learning rate moves over the run.')
+    .meta({ search: { area: 'optimizer' } }),
   lr_warmup_steps: wholeNumber
     .default(0)
-    .describe('Steps over which the rate rises; used by linear_warmup, linear_decay and cosine_with_warmup.'),
-  lr_min_ratio: share.default(0).describe('Where decay ends, as a share of learning_rate.'),
+    .describe('Steps over which the rate rises; used by linear_warmup, linear_decay and cosine_with_warmup.')
+    .meta({
+      search: {
+        values: [0, 5, 10, 20, 50],
+        when: { lr_schedule: ['linear_warmup', 'linear_decay', 'cosine_with_warmup'] },
+        area: 'optimizer',
+      },
+    }),
+  lr_min_ratio: share
+    .default(0)
+    .describe('Where decay ends, as a share of learning_rate.')
+    .meta({
+      search: {
+        from: 0,
+        to: 0.3,
+        when: { lr_schedule: ['linear_decay', 'cosine', 'cosine_with_warmup'] },
+        area: 'optimizer',
+      },
+    }),
+  row_order: RowOrder.default('shuffled')
+    .describe('shuffled: another random order in each epoch; given: the order of the data, in each epoch again.')
+    .meta({ search: { off: 'it goes with a transform that sorts: `order_rows` sets both' } }),
 }
 
 /** The shared params of any recipe; its other params are dropped. */

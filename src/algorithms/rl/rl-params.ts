@@ -28,7 +28,8 @@ export const Curriculum = z
       .default('uniform')
       .describe(
         'uniform: every task once per epoch; success_rate: tasks are drawn by how open their outcome was, untried ones first.',
-      ),
+      )
+      .meta({ search: { area: 'data' } }),
     explore: positive
       .max(1)
       .default(0.1)
@@ -42,12 +43,23 @@ export const Curriculum = z
 export type Curriculum = z.infer<typeof Curriculum>
 
 const answers = {
-  batch_size: count.default(8).describe('Tasks per update; each is answered num_samples times.'),
-  num_samples: count.max(1024).default(8).describe('Answers to each task: its group.'),
-  max_tokens: count.default(256).describe('Longest answer of one turn, in tokens.'),
+  batch_size: count
+    .default(8)
+    .describe('Tasks per update; each is answered num_samples times.')
+    .meta({ search: { values: [4, 8, 16, 32], area: 'optimizer' } }),
+  num_samples: count
+    .max(1024)
+    .default(8)
+    .describe('Answers to each task: its group.')
+    .meta({ search: { values: [4, 8, 16], area: 'sampling' } }),
+  max_tokens: count
+    .default(256)
+    .describe('Longest answer of one turn, in tokens.')
+    .meta({ search: { off: 'it says what a training costs: name it in `space`' } }),
   temperature: nonNegative
     .default(1)
-    .describe('Of sampling. At 1 answers are drawn from the very distribution that is trained.'),
+    .describe('Of sampling. At 1 answers are drawn from the very distribution that is trained.')
+    .meta({ search: { from: 0.6, to: 1.2, area: 'sampling' } }),
   ...rolloutParams,
   n_concurrent: count
     .optional()
@@ -63,9 +75,11 @@ const answers = {
 }
 
 const groups = {
-  advantage: AdvantageKind.default('mean').describe(
-    'What a reward is compared with. mean: the mean of its group; mean_std: that, in units of the group’s deviation; leave_one_out: the mean of the others; none: nothing.',
-  ),
+  advantage: AdvantageKind.default('mean')
+    .describe(
+      'What a reward is compared with. mean: the mean of its group; mean_std: that, in units of the group’s deviation; leave_one_out: the mean of the others; none: nothing.',
+    )
+    .meta({ search: { values: ['mean', 'mean_std', 'leave_one_out'], area: 'reward' } }),
   constant_groups: z
     .enum(['drop', 'resample', 'keep'])
     .default('drop')
@@ -95,9 +109,8 @@ const rewards = {
   overlong_reward: z.number().default(-0.1).describe('Reward of an answer that was cut off, with overlong: penalise.'),
   length_penalty: nonNegative
     .default(0)
-    .describe(
-      'Taken off the reward of an answer of max_tokens drawn tokens; of shorter and longer ones in proportion.',
-    ),
+    .describe('Taken off the reward of an answer of max_tokens drawn tokens; of shorter and longer ones in proportion.')
+    .meta({ search: { values: [0, 0.05, 0.1, 0.2], area: 'reward' } }),
   credit: z
     .enum(['trajectory', 'turn'])
     .default('trajectory')
@@ -105,7 +118,10 @@ const rewards = {
       'Which turns a reward counts for. trajectory: all alike; turn: those that led to it, by rewards of turns where the attempt has them, and `discount`.',
     ),
   discount: share.default(1).describe('What a reward is worth one turn earlier, with credit: turn. 1: as much.'),
-  kl_coef: nonNegative.default(0).describe('Weight of the penalty for leaving the reference; 0: none.'),
+  kl_coef: nonNegative
+    .default(0)
+    .describe('Weight of the penalty for leaving the reference; 0: none.')
+    .meta({ search: { values: [0, 0.001, 0.01, 0.1], area: 'reward' } }),
   kl_in: z
     .enum(['reward', 'loss'])
     .default('reward')
@@ -119,16 +135,20 @@ const rewards = {
 }
 
 const updates = {
-  loss: PolicyLoss.default('importance_sampling').describe(
-    'Loss of the training protocol: importance_sampling, ppo (clipped ratio), cispo (clipped weight), dro (quadratic penalty).',
-  ),
+  loss: PolicyLoss.default('importance_sampling')
+    .describe(
+      'Loss of the training protocol: importance_sampling, ppo (clipped ratio), cispo (clipped weight), dro (quadratic penalty).',
+    )
+    .meta({ search: { values: ['importance_sampling', 'ppo', 'cispo'], area: 'algorithm' } }),
   loss_config: z
     .record(z.string(), z.number())
     .default({})
     .describe('Settings of the loss: clip_low_threshold, clip_high_threshold of ppo and cispo (ratios), beta of dro.'),
-  normalise: Normalisation.default('token').describe(
-    'What advantages are divided by, as losses are sums. token: the trained tokens of the batch; sequence: per sequence its tokens, and the number of sequences; trajectory: the same per attempt; none: 1.',
-  ),
+  normalise: Normalisation.default('token')
+    .describe(
+      'What advantages are divided by, as losses are sums. token: the trained tokens of the batch; sequence: per sequence its tokens, and the number of sequences; trajectory: the same per attempt; none: 1.',
+    )
+    .meta({ search: { values: ['token', 'sequence', 'trajectory'], area: 'reward' } }),
   num_substeps: count
     .default(1)
     .describe('Updates for each batch of rollouts: answers to the tasks of so many steps are drawn at once.'),
@@ -139,7 +159,10 @@ const updates = {
     ),
 }
 
-const learning_rate = nonNegative.default(3e-4).describe('Peak learning rate.')
+const learning_rate = nonNegative
+  .default(3e-4)
+  .describe('Peak learning rate.')
+  .meta({ search: { from: 1e-5, to: 3e-3, scale: 'log', area: 'optimizer' } })
 const Fields = z.strictObject({
   ...sharedParams,
   learning_rate,

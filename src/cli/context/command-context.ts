@@ -50,6 +50,8 @@ const byCode: Record<ErrorCode, 1 | 2 | 130> = {
   CONFIG_OBJECTIVE: wrongInput,
   CONFIG_CLAIM: wrongInput,
   CONFIG_PATH: wrongInput,
+  EDIT_INVALID: wrongInput,
+  EDIT_PROTECTED: wrongInput,
   PLUGIN_UNKNOWN: wrongInput,
   PLUGIN_PARAMS: wrongInput,
   PLUGIN_LOAD: wrongInput,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { applyTransform as apply } from '../../../tests/apply-transform.ts'
 import { withPlace } from '../rows/raw-row.ts'
-import { jsonlToChat, mapTemplate, systemPrompt } from './chat-rows.ts'
+import { fewShot, jsonlToChat, mapTemplate, systemPrompt } from './chat-rows.ts'
 
 describe('jsonl_to_chat', () => {
   it('makes the conversation of the templates (PLG-2)', async () => {
@@ -61,5 +61,45 @@ describe('system_prompt', () => {
     [{ messages: 'x' }, /messages is text, not a list/],
   ])('names a row that is no chat: %j (PLG-2)', async (bad, message) => {
     await expect(apply(systemPrompt, { text: 's' }, [bad])).rejects.toThrow(message)
+  })
+})
+
+describe('few_shot', () => {
+  const examples = [
+    { user: 'one', assistant: '1' },
+    { user: 'two', assistant: '2' },
+    { user: 'three', assistant: '3' },
+  ]
+  const row = {
+    messages: [
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'q' },
+    ],
+  }
+
+  it('puts examples behind the system message and before the conversation (PLG-602)', async () => {
+    const [shown] = await apply(fewShot, { examples: examples.slice(0, 1) }, [row])
+    expect(shown?.messages).toEqual([
+      { role: 'system', content: 's' },
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: '1' },
+      { role: 'user', content: 'q' },
+    ])
+  })
+
+  it('draws n of them for each row, in their order, by the seed (PLG-602)', async () => {
+    const rows = Array.from({ length: 30 }, () => row)
+    const drawn = await apply(fewShot, { examples, n: 2 }, rows, 4)
+    const asked = drawn.map(({ messages }) =>
+      (messages as { content: string }[]).slice(1, 5).map(({ content }) => content),
+    )
+    expect(new Set(asked.map(String)).size).toBe(3)
+    expect(
+      asked.every(
+        ([a, , b]) => examples.findIndex(({ user }) => user === a) < examples.findIndex(({ user }) => user === b),
+      ),
+    ).toBe(true)
+    expect(await apply(fewShot, { examples, n: 2 }, rows, 4)).toEqual(drawn)
+    expect((await apply(fewShot, { examples, n: 9 }, [row]))[0]?.messages).toHaveLength(8)
   })
 })

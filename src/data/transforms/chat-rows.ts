@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { ChatMessage } from '../../contracts/index.ts'
+import type { ChatMessage, Random } from '../../contracts/index.ts'
 import { defineTransform } from '../../kernel/index.ts'
-import { nonEmpty, someFields } from '../params.ts'
+import { count, nonEmpty, someFields } from '../params.ts'
 import { isRow, messagesOf } from '../rows/raw-row.ts'
 import { compileTemplate, TemplateText } from './template.ts'
 
@@ -11,10 +11,12 @@ export const jsonlToChat = defineTransform({
   summary: 'Adds `messages`: a conversation made from the fields of the row by templates.',
   params: z.strictObject({
     system_prompt: nonEmpty.optional().describe('Text of a system message, taken as it is. Absent: none.'),
-    user_template: TemplateText.describe('Text of the user message: `Query: {query}`; `{{` and `}}` are braces.'),
-    assistant_template: TemplateText.optional().describe(
-      'Text of the assistant message. Absent: the row ends with the user.',
-    ),
+    user_template: TemplateText.describe('Text of the user message: `Query: {query}`; `{{` and `}}` are braces.').meta({
+      search: { template: true, area: 'prompt' },
+    }),
+    assistant_template: TemplateText.optional()
+      .describe('Text of the assistant message. Absent: the row ends with the user.')
+      .meta({ search: { template: true, area: 'template' } }),
   }),
   async *run(rows, { params, signal }) {
     const user = compileTemplate(params.user_template, 'jsonl_to_chat: user_template')
@@ -54,6 +56,48 @@ export const systemPrompt = defineTransform({
     }
   },
 })
+
+/** Solved examples before every conversation. */
+export const fewShot = defineTransform({
+  kind: 'few_shot',
+  summary: 'Puts solved examples before every conversation, as turns of user and assistant.',
+  params: z.strictObject({
+    examples: z
+      .array(z.strictObject({ user: nonEmpty.describe('A question.'), assistant: nonEmpty.describe('Its answer.') }))
+      .min(1)
+      .describe('The examples, in their order.'),
+    n: count
+      .optional()
+      .describe('How many each conversation gets, drawn by the run’s seed; absent: all. More than there are: all.'),
+  }),
+  async *run(rows, { params, signal, random }) {
+    const { examples, n = examples.length } = params
+    let index = 0
+    for await (const row of rows) {
+      signal.throwIfAborted()
+      const messages = messagesOf(row, 'few_shot')
+      const opening = messages.findIndex((message) => !isSystem(message))
+      const start = opening < 0 ? messages.length : opening
+      const turns = chosen(examples, n, () => random('few_shot', index)).flatMap(({ user, assistant }) => [
+        { role: 'user', content: user },
+        { role: 'assistant', content: assistant },
+      ])
+      index++
+      yield { ...row, messages: [...messages.slice(0, start), ...turns, ...messages.slice(start)] }
+    }
+  },
+})
+
+// In their order, whichever they are.
+function chosen<T>(items: readonly T[], n: number, random: () => Random): readonly T[] {
+  if (n >= items.length) return items
+  const places = new Set(
+    random()
+      .shuffle([...items.keys()])
+      .slice(0, n),
+  )
+  return items.filter((_, i) => places.has(i))
+}
 
 function isSystem(message: unknown): boolean {
   return isRow(message) && message.role === 'system'

@@ -10,25 +10,33 @@ import { requiredField } from '../rows/raw-row.ts'
 export const dedupe = defineTransform({
   kind: 'dedupe',
   summary: 'Keeps the first of equal rows: equal in one field, or as a whole; exactly or nearly.',
-  params: z.strictObject({
-    key: nonEmpty.optional().describe('Field to compare; `a.b` leads into mappings. Absent: the whole row.'),
-    mode: z
-      .enum(['exact', 'near'])
-      .default('exact')
-      .describe('near: also rows whose text has most of its parts in common, by MinHash.'),
-    threshold: z
-      .number()
-      .min(0.3)
-      .max(1)
-      .default(0.8)
-      .describe('near: Jaccard similarity of 5-character parts from which rows count as equal.'),
-    window: z
-      .int()
-      .min(2)
-      .max(10_000_000)
-      .default(500_000)
-      .describe('near: kept rows that are remembered; bounds memory, at about a kilobyte for each.'),
-  }),
+  params: z
+    .strictObject({
+      key: nonEmpty
+        .optional()
+        .describe('Field to compare; `a.b` leads into mappings. Absent: the whole row.')
+        .meta({ search: { fields: true, area: 'data' } }),
+      mode: z
+        .enum(['exact', 'near'])
+        .default('exact')
+        .describe('near: also rows whose text has most of its parts in common, by MinHash.')
+        .meta({ search: { area: 'data' } }),
+      threshold: z
+        .number()
+        .min(0.3)
+        .max(1)
+        .default(0.8)
+        .describe('near: Jaccard similarity of 5-character parts from which rows count as equal.')
+        .meta({ search: { from: 0.5, to: 0.95, when: { mode: ['near'] }, area: 'data' } }),
+      window: z
+        .int()
+        .min(2)
+        .max(10_000_000)
+        .default(500_000)
+        .describe('near: kept rows that are remembered; bounds memory, at about a kilobyte for each.')
+        .meta({ search: { off: 'it bounds memory' } }),
+    })
+    .meta({ search: { optional: true, area: 'data' } }),
   async *run(rows, { params, signal }) {
     const isNew = params.mode === 'near' ? nearTest(params) : exactTest()
     for await (const row of rows) {

@@ -91,8 +91,17 @@ export const sample = defineTransform({
   summary: 'Keeps a random part of the rows, of exact size and in their order; the run’s seed decides which.',
   params: z
     .strictObject({
-      n: count.optional().describe('How many rows to keep. Data with fewer rows is kept whole.'),
-      fraction: z.number().gt(0).max(1).optional().describe('Share of the rows to keep, rounded to whole rows.'),
+      n: count
+        .optional()
+        .describe('How many rows to keep. Data with fewer rows is kept whole.')
+        .meta({ search: { off: 'less data, not better: name it in `space`' } }),
+      fraction: z
+        .number()
+        .gt(0)
+        .max(1)
+        .optional()
+        .describe('Share of the rows to keep, rounded to whole rows.')
+        .meta({ search: { off: 'less data, not better: name it in `space`' } }),
     })
     .refine(({ n, fraction }) => (n === undefined) !== (fraction === undefined), {
       error: 'needs either n or fraction',

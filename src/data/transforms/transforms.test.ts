@@ -8,7 +8,8 @@ import type { Row, Transform } from '../../contracts/index.ts'
 import { dataPlugins } from '../index.ts'
 import { agreement, createNearIndex, minHash, rowsPerBand } from '../near/near-index.ts'
 import { placeOf, withPlace } from '../rows/raw-row.ts'
-import { jsonlToChat, mapTemplate, systemPrompt } from './chat-rows.ts'
+import { cap, sort } from './arrange-rows.ts'
+import { fewShot, jsonlToChat, mapTemplate, systemPrompt } from './chat-rows.ts'
 import { dedupe } from './dedupe.ts'
 import { mix } from './mix.ts'
 import { dropReasoning, keepReasoning } from './reasoning.ts'
@@ -187,6 +188,9 @@ const cases = [
   [mapTemplate, { fields: { upper: '{query}!' } }],
   [mix, { key: 'tool', weights: { [row.tool]: 1 } }],
   [split, { part: 'train', train: 1, val: 0 }],
+  [cap, { key: 'tool', most: 5 }],
+  [sort, { by: 'query' }],
+  [fewShot, { examples: [{ user: 'a', assistant: 'b' }] }],
   [dropReasoning, {}],
   [keepReasoning, { missing: 'keep' }],
   [systemPrompt, { text: 'be brief' }],

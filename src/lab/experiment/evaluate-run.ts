@@ -20,7 +20,7 @@ import { type RunRow, requireTraining, type TrainingRunRow } from '../../store/i
 import { placeOfAgent } from '../trials/trial-agents.ts'
 import type { EvaluationQuestion } from '../workers/worker-process.ts'
 import { type EvalLedger, type FoundEval, refused } from './eval-ledger.ts'
-import type { ExperimentSession } from './experiment-session.ts'
+import type { RunHost } from './experiment-session.ts'
 import { requireOwnWeights } from './own-weights.ts'
 
 export async function evaluateRun(
@@ -30,7 +30,7 @@ export async function evaluateRun(
     ledger,
     caughtUp,
   }: { ledger: EvalLedger /** All that the run has reported so far is in the record. */; caughtUp(): Promise<void> },
-  session: ExperimentSession,
+  session: RunHost,
 ): Promise<Evaluated> {
   const { benchmark: name, step, evaluation, weights, systemPrompt, signal, withAnswers } = question
   const run = requireTraining(row)
@@ -73,7 +73,7 @@ async function measured(
   run: TrainingRunRow,
   question: EvaluationQuestion,
   of: Evaluation,
-  session: ExperimentSession,
+  session: RunHost,
   found: { deaths: number; predictions: readonly Prediction[] },
 ): Promise<Scored> {
   const { benchmark, step, signal } = question
@@ -137,7 +137,7 @@ async function attemptFolders(
   { benchmark, step, systemPrompt, runAgent, signal }: EvaluationQuestion,
   of: Evaluation,
   weights: AskedWeights,
-  { sealed, outputDir, projectDir }: ExperimentSession,
+  { sealed, outputDir, projectDir }: RunHost,
   found: { predictions: readonly Prediction[] },
 ): Promise<Scored> {
   const { remotePolicy } = await import('../../rollout/index.ts') // with agents and environments
@@ -187,7 +187,7 @@ function evaluationOf(
   run: TrainingRunRow,
   { weights, step, benchmark: name }: EvaluationQuestion,
   benchmark: SealedBenchmark,
-  { secrets, addresses, outputDir, projectDir, checked }: ExperimentSession,
+  { secrets, addresses, outputDir, projectDir, checked }: RunHost,
 ): Evaluation {
   const { config } = run
   const agent =
@@ -211,17 +211,14 @@ function evaluationOf(
 }
 
 // A file of answers is data: who reads it aloud is ours.
-function isElsewhere(agent: PluginSpec, cards: ExperimentSession['checked']['cards']): boolean {
+function isElsewhere(agent: PluginSpec, cards: RunHost['checked']['cards']): boolean {
   const isProjects = (kind: string) =>
     cards.some((card) => card.type === 'agent' && card.kind === kind && card.origin !== 'built-in')
   if (agent.kind === 'predictions' && !isProjects(agent.kind)) return false
   return placeOfAgent(agent, isProjects) === 'worker'
 }
 
-function agentCode(
-  { agent, agent_elsewhere, benchmark, config }: Evaluation,
-  { checked }: ExperimentSession,
-): string[] {
+function agentCode({ agent, agent_elsewhere, benchmark, config }: Evaluation, { checked }: RunHost): string[] {
   const named = benchmark.in_folders === true ? (benchmark.agent ?? agentOf(config)) : agent
   if (named === undefined) return []
   const isOutside = benchmark.in_folders === true ? isElsewhere(named, checked.cards) : agent_elsewhere
@@ -233,7 +230,7 @@ async function keepPredictions(
   run: TrainingRunRow,
   { name, step }: { name: string; step?: number | undefined },
   predictions: readonly Prediction[],
-  { outputDir }: ExperimentSession,
+  { outputDir }: RunHost,
 ): Promise<string> {
   const text = predictions.map((each) => `${JSON.stringify(each)}\n`).join('')
   const file = predictionsFile(runFolder(outputDir, run.name), { benchmark: name, step })
@@ -244,7 +241,7 @@ async function keepPredictions(
 function withInstructions(
   predictions: readonly Prediction[],
   benchmark: string,
-  { sealed }: ExperimentSession,
+  { sealed }: RunHost,
 ): EvaluatedAnswer[] {
   const asked = new Map(sealed.tasks(benchmark).map(({ task_id, instruction }) => [task_id, instruction]))
   return predictions.map((each) => ({ ...each, instruction: asked.get(each.task_id) }))

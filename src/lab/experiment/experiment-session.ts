@@ -60,7 +60,7 @@ interface PreparedExperiment {
   readonly runs: readonly RunRow[]
 }
 
-function addressesOf(source: SecretSource): Partial<Record<AddressVariable, string>> {
+export function addressesOf(source: SecretSource): Partial<Record<AddressVariable, string>> {
   const set = AddressVariable.options.flatMap((name) => {
     const value = source.get(name)
     return value === undefined || value.trim() === '' ? [] : [[name, value.trim()]]
@@ -226,6 +226,32 @@ export class ExperimentSession {
     await this.#held[Symbol.asyncDispose]()
     await this.store[Symbol.asyncDispose]()
   }
+}
+
+/** What one run needs of the experiment that it belongs to. */
+export interface RunHost
+  extends Pick<
+    ExperimentSession,
+    | 'store'
+    | 'experiment'
+    | 'outputDir'
+    | 'projectDir'
+    | 'plugins'
+    | 'pool'
+    | 'evaluator'
+    | 'secrets'
+    | 'addresses'
+    | 'benchmarks'
+    | 'signal'
+    | 'stopping'
+    | 'clock'
+    | 'lease'
+    | 'onItem'
+    | 'onCost'
+  > {
+  readonly sealed: Pick<SealedBenchmarks, 'sealed' | 'tasks' | 'hash' | 'score' | 'attempt'>
+  readonly checked: Pick<CheckedExperiment, 'cards'>
+  readonly options: Pick<SessionOptions, 'signal' | 'onNotice'>
 }
 
 interface SessionParts {

@@ -36,11 +36,11 @@ import { pluginFilesOf } from '../workers/worker-process.ts'
 import { callbacksOf } from './check-experiment.ts'
 import { EvalLedger, refused } from './eval-ledger.ts'
 import { evaluateRun } from './evaluate-run.ts'
-import type { ExperimentSession } from './experiment-session.ts'
+import type { RunHost } from './experiment-session.ts'
 import { guardCheckpoints } from './own-weights.ts'
 
 /** Does one run. True: it completed. It throws what is no fault of the run: a record that cannot be written, a full disk. */
-export async function superviseRun(row: RunRow, session: ExperimentSession): Promise<boolean> {
+export async function superviseRun(row: RunRow, session: RunHost): Promise<boolean> {
   const { store, outputDir, signal } = session
   const ended = await conductRun(row, session)
   signal.throwIfAborted()
@@ -55,7 +55,7 @@ export async function superviseRun(row: RunRow, session: ExperimentSession): Pro
   return now?.status === 'completed'
 }
 
-async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunOutcome> {
+async function conductRun(row: RunRow, session: RunHost): Promise<RunOutcome> {
   const { pool, secrets, addresses, stopping, signal } = session
   const broken = new AbortController()
   const assignment = await assignRun(row, session)
@@ -95,7 +95,7 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
 }
 
 /** The book of what is measured for an attempt at a run. */
-async function openLedger(row: RunRow, { store, experiment, sealed }: ExperimentSession): Promise<EvalLedger> {
+async function openLedger(row: RunRow, { store, experiment, sealed }: RunHost): Promise<EvalLedger> {
   const stream = { stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 }
   const events = row.attempt === 0 ? [] : await store.events(stream)
   const past = events.flatMap((event) => ('experiment_id' in event ? [] : [event]))
@@ -119,7 +119,7 @@ const LEAST_QUIET_MS = 5000
 const MOST_QUIET_MS = 15_000
 
 /** Says of a run that reports nothing what it is at. One that is interrupted and reports nothing more is ended, and resumes later. */
-function watchNews({ name }: RunRow, { options }: ExperimentSession) {
+function watchNews({ name }: RunRow, { options }: RunHost) {
   const { signal, onNotice } = options
   const overdue = new AbortController()
   let doing = 'it loads its plugins and its data and opens its model'
@@ -170,7 +170,7 @@ function doingAfter(item: Item): string | undefined {
 }
 
 /** Ingests what earlier attempts wrote and the record does not have: the first thing after a crash. */
-export async function ingestLeftovers(row: RunRow, session: ExperimentSession): Promise<void> {
+export async function ingestLeftovers(row: RunRow, session: RunHost): Promise<void> {
   const runDir = runFolder(session.outputDir, row.name)
   await untilRunDirFree(runDir, session.signal) // a worker of a killed controller lives for a moment
   for (const attempt of await segmentNumbers(runDir)) {
@@ -211,7 +211,7 @@ type Body<E> = E extends unknown ? Omit<E, 'seq' | 'at' | 'run_id'> : never
 
 /** Records an event of a run that has no worker to report it. */
 export async function reportRun(
-  { store, clock, onItem, lease }: ExperimentSession,
+  { store, clock, onItem, lease }: RunHost,
   row: RunRow,
   body: Body<RunEvent>,
 ): Promise<void> {
@@ -257,7 +257,7 @@ export async function assignRun(
     projectDir,
     plugins,
     benchmarks,
-  }: Pick<ExperimentSession, 'store' | 'experiment' | 'outputDir' | 'projectDir' | 'plugins' | 'benchmarks'>,
+  }: Pick<RunHost, 'store' | 'experiment' | 'outputDir' | 'projectDir' | 'plugins' | 'benchmarks'>,
 ): Promise<RunAssignment> {
   const { plan } = experiment
   const runDir = runFolder(outputDir, row.name)

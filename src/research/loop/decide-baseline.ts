@@ -4,7 +4,7 @@
 import type { ResearchAttempt, ResearchState, RunPurpose } from '../../contracts/index.ts'
 import { assessControl, controlDue } from '../keep/control-runs.ts'
 import { adoptControl, freshSeeds } from '../keep/seed-bank.ts'
-import { findKnobs } from '../propose/code/knobs.ts'
+import { knobsOf } from '../propose/materialise.ts'
 import type { NewEntry } from './session-journal.ts'
 import { attemptOf, lineCount, noiseOf } from './session-views.ts'
 import { type Deciding, neededRun, type Step } from './step.ts'
@@ -25,7 +25,9 @@ export function decideBaseline(deciding: Deciding): Step | undefined {
     .slice(0, settings?.noise_runs ?? 1)
     .map((seed) => ({ seed, purpose: 'noise' }))
   const [first] = wanted
-  if (wanted.length > 1 && first !== undefined) wanted.push({ seed: first.seed, purpose: 'repeat' })
+  // Trainings of one seed on one engine are equal to the byte.
+  const isMeasured = wanted.length > 1 && settings?.catalog === undefined
+  if (isMeasured && first !== undefined) wanted.push({ seed: first.seed, purpose: 'repeat' })
   let isRunning = false
   for (const each of wanted) {
     const { done, ...open } = neededRun(deciding, baseline, each)
@@ -41,7 +43,7 @@ export function decideBaseline(deciding: Deciding): Step | undefined {
 }
 
 function begin({ state, fingerprint }: Deciding): NewEntry {
-  const { knobs } = findKnobs(state.files, state.settings?.space ?? {})
+  const { knobs } = knobsOf(state.files, state.settings ?? {})
   return {
     type: 'attempt.begun',
     attempt: BASELINE,
@@ -56,7 +58,7 @@ function begin({ state, fingerprint }: Deciding): NewEntry {
     mode: 'improve',
     knobs,
     fingerprint: fingerprint(state.files, knobs),
-    lines: lineCount(state.files),
+    lines: lineCount(state.files, state.settings?.catalog?.document),
     files: {},
   }
 }

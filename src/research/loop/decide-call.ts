@@ -89,7 +89,7 @@ function repaired({ state, fingerprint }: Deciding, { call, ideas, intent }: Res
     return [rejected(call, idea, 'the proposer has no repair'), verdict]
   }
   const base = filesOf(state, attempt.parents[0] ?? state.baseline ?? '')
-  const made = materialise(idea, base, state.settings?.space)
+  const made = materialise(idea, base, state.settings)
   const begun = { type: 'attempt.repaired' as const, attempt: attempt.id, turn: attempt.repairs + 1, call, idea }
   if ('failures' in made) {
     const { knobs, fingerprint: same, lines, files } = attempt
@@ -99,7 +99,11 @@ function repaired({ state, fingerprint }: Deciding, { call, ideas, intent }: Res
     ]
   }
   const { files, knobs } = made
-  const fixed = { knobs, fingerprint: fingerprint(files, knobs), lines: lineCount(files) }
+  const fixed = {
+    knobs,
+    fingerprint: fingerprint(files, knobs),
+    lines: lineCount(files, state.settings?.catalog?.document),
+  }
   return [{ ...begun, ...fixed, files: changesBetween(base, files) }]
 }
 
@@ -172,7 +176,7 @@ function readIdea(
   if (state.banned.includes(idea.family)) return { idea, down: turnDown(idea, 'its family is banned') }
   const parents = parentsOf(state, idea, request)
   const base = filesOf(state, parents[0] ?? state.baseline ?? '')
-  const made = materialise(idea, base, state.settings?.space)
+  const made = materialise(idea, base, state.settings)
   if ('failures' in made) {
     const reason = made.failures.map((failure) => failure.reason).join('; ')
     return { idea, down: turnDown(idea, reason), failures: made.failures }
@@ -203,7 +207,7 @@ function begin(state: ResearchState, candidate: Candidate, offered: Offered, pla
     parents: [...parents],
     knobs,
     fingerprint,
-    lines: lineCount(files),
+    lines: lineCount(files, state.settings?.catalog?.document),
     files: changesBetween(base, files),
   }
 }

@@ -12,6 +12,11 @@ import type { NewEntry } from './session-journal.ts'
 import { attemptOf, changesBetween, filesOf, lineCount, noiseOf } from './session-views.ts'
 import { type Deciding, neededRun, type Step } from './step.ts'
 
+/** The end that a cap forces while something is still raced. */
+export function endedByCap(state: ResearchState, reason: EndReason): NewEntry {
+  return { type: 'session.ended', reason, text: endText(state, reason) }
+}
+
 export function decideEnd(deciding: Deciding, reason: EndReason): Step {
   if (reason === 'failed') return ended(deciding.state, reason)
   return decideAblation(deciding) ?? decideDueTestEvaluation(deciding, true) ?? ended(deciding.state, reason)
@@ -23,6 +28,7 @@ function ended(state: ResearchState, reason: EndReason): Step {
 
 const REASONS: Readonly<Record<EndReason, string>> = {
   experiments: 'All experiments of the budget were made.',
+  runs: 'All runs of the budget were made.',
   wall: 'The time of the budget is used up.',
   tokens: 'The tokens of the budget are used up.',
   usd: 'The money of the budget is used up.',
@@ -35,7 +41,8 @@ function endText(state: ResearchState, reason: EndReason): string {
   const failed = state.calls.length === 0 || reason !== 'failed' ? '' : ` ${sentence(state.notices.at(-1) ?? '')}`
   if (champion === undefined || champion.id === state.baseline)
     return `${REASONS[reason]}${failed} Nothing was kept: the baseline stands.`
-  const open = state.settings?.hidden_test === false ? ` ${NOT_CONFIRMED}` : ''
+  const whyNot = state.settings?.catalog === undefined ? NOT_CONFIRMED : NO_TEST
+  const open = state.settings?.hidden_test === false ? ` ${whyNot}` : ''
   const why = `${champion.confirmation?.reason ?? champion.reason ?? ''}${open}`
   return `${REASONS[reason]}${failed} Best: ${champion.id}, ${chainText(state)}. ${why}`.trim()
 }
@@ -52,6 +59,10 @@ function chainText(state: ResearchState): string {
 /** Of a task that is a table of finished trainings. */
 const NOT_CONFIRMED =
   'It is not confirmed: the task is a table, which has neither fresh seeds nor a hidden test set, so this is the best that was found in it and may be the luck of its entries.'
+
+/** Of an experiment file without a test benchmark. */
+const NO_TEST =
+  'It is not confirmed: the file has no test benchmark with its metric, so nothing but what selected it says that it is better.'
 
 function sentence(text: string): string {
   return text === '' || /[.!?]$/.test(text) ? text : `${text}.`
@@ -90,7 +101,7 @@ function begin({ state, fingerprint }: Deciding, change: ResearchAttempt): NewEn
   const incumbent = attemptOf(state, state.incumbent ?? '')
   const files = filesOf(state, incumbent.id)
   const undo = undoing(state, change, incumbent)
-  const made = materialise({ change: undo }, files, state.settings?.space)
+  const made = materialise({ change: undo }, files, state.settings)
   if ('failures' in made) {
     const isGone = undo.kind === 'knobs' && Object.keys(undo.knobs).length === 0
     const reason = isGone
@@ -113,7 +124,7 @@ function begin({ state, fingerprint }: Deciding, change: ResearchAttempt): NewEn
     mode: 'ablate',
     knobs: made.knobs,
     fingerprint: fingerprint(made.files, made.knobs),
-    lines: lineCount(made.files),
+    lines: lineCount(made.files, state.settings?.catalog?.document),
     files: changesBetween(files, made.files),
   }
 }

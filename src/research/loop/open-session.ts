@@ -31,7 +31,7 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
   const experimentId =
     options.resume === true
       ? (await sessionToResume(store, executor.task, options.session)).id
-      : await createSession(store, options.settings, { clock, ids, provenance })
+      : await createSession(store, options, { clock, ids, provenance })
   const lost = new AbortController()
   const { holdLease } = await loadLab()
   const held = await holdLease(store.leases, `research:${experimentId}`, lost)
@@ -41,7 +41,8 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
     const row = await store.findExperiment(experimentId)
     const isResumed = await begin(journal, row, options)
     const settings = journal.state.settings ?? options.settings
-    const recorder = createRunRecorder(store, experimentId, { clock, ids })
+    executor.trainings?.begun(experimentId, held.lease)
+    const recorder = createRunRecorder(store, experimentId, { clock, ids, trainings: executor.trainings })
     options.onBegin?.({ experimentId, state: journal.state, isResumed })
     return {
       journal,
@@ -114,16 +115,20 @@ function isRaised(known: NonNullable<ResearchOptions['budget']>, wanted: Researc
 /** Puts a new session into the record. The journal still has to say that it began. */
 async function createSession(
   store: OpenStore,
-  settings: SessionSettings,
+  { settings, executor }: Pick<ResearchOptions, 'settings' | 'executor'>,
   { clock, ids, provenance }: { clock: Clock; ids: Ids; provenance: Readonly<Record<string, unknown>> },
 ): Promise<string> {
   const experimentId = ids.next('exp')
   await store.createExperiment({
     experimentId,
     at: new Date(clock.now()).toISOString(),
-    plan: planOf(settings),
+    plan: (await executor.trainings?.plan(settings.seeds[0] ?? 0)) ?? planOf(settings),
     runIds: [ids.next('run')],
-    provenance: { ...provenance, research: { task: settings.task, task_hash: settings.task_hash } },
+    provenance: {
+      ...provenance,
+      ...executor.trainings?.provenance,
+      research: { task: settings.task, task_hash: settings.task_hash },
+    },
   })
   return experimentId
 }

@@ -126,11 +126,11 @@ export async function performRun(
   try {
     await using _cores = await options.leaseCores?.(signal)
     const watcher = createCurveWatcher(session, step, trainSeconds)
-    const request = { files: filesOf(state, attempt), seed, split, trainSeconds, watch: watcher.watch }
+    const request = { files: filesOf(state, attempt), seed, split, trainSeconds, run, watch: watcher.watch }
     const outcome = await options.executor.run(request, signal)
     if (signal.aborted) return []
     const curve = watcher.recorded(outcome)
-    const taken = { wall_s: outcome.wallS, peak_memory_bytes: outcome.peakMemoryBytes }
+    const taken = { wall_s: outcome.wallS, peak_memory_bytes: outcome.peakMemoryBytes, cost_usd: costOf(outcome) }
     if (outcome.status === 'failed') {
       return [{ ...finished, outcome: { status: 'failed', failure: outcome.failure }, ...taken }]
     }
@@ -157,6 +157,10 @@ export async function performRun(
     const failure = { class: 'infra' as const, reason: messageOf(error) }
     return [{ ...finished, outcome: { status: 'failed', failure }, wall_s: 0 }]
   }
+}
+
+function costOf(outcome: RunOutcome): number | undefined {
+  return 'costUsd' in outcome ? outcome.costUsd : undefined
 }
 
 // A task may guard the memory that its runs hold, which no scorer knows.

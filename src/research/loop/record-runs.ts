@@ -1,14 +1,17 @@
 // Runs of a session in the tables of the record, so that `history`, `show` and `compare` see them. Everything here follows from the
 // journal and may be done again: what the journal says and the tables lack after a crash is written when the session is resumed.
-import type {
-  Candidate,
-  PlannedRun,
-  ResearchAttempt,
-  ResearchEntryOf,
-  ResearchState,
-  RunEvent,
-  RunNotes,
-  RunRow,
+import {
+  type Candidate,
+  type CandidateFailure,
+  failureError,
+  type PlannedRun,
+  type ResearchAttempt,
+  type ResearchEntryOf,
+  type ResearchState,
+  type RunEvent,
+  type RunNotes,
+  type RunRow,
+  type TrainingRecord,
 } from '../../contracts/index.ts'
 import { type Clock, hashOf, type Ids } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
@@ -24,7 +27,14 @@ type FinishedRun = Omit<ResearchEntryOf<'run.finished'>, 'at'>
 
 export type RunRecorder = ReturnType<typeof createRunRecorder>
 
-export function createRunRecorder(store: OpenStore, experimentId: string, { clock, ids }: { clock: Clock; ids: Ids }) {
+interface RecorderOptions {
+  readonly clock: Clock
+  readonly ids: Ids
+  /** Candidates are trainings: their events are written by those who train. */
+  readonly trainings?: TrainingRecord | undefined
+}
+
+export function createRunRecorder(store: OpenStore, experimentId: string, { clock, ids, trainings }: RecorderOptions) {
   let rows: Map<string, RunRow> | undefined
   const added = new Map<string, string>() // ids by name, of runs whose rows were not read yet
   const rowOf = async (run: string): Promise<RunRow | undefined> => {
@@ -46,6 +56,7 @@ export function createRunRecorder(store: OpenStore, experimentId: string, { cloc
     const row = await rowOf(step.run)
     if (row === undefined) return
     await store.verdicts.note(row.id, notesOf(state, attemptOf(state, step.attempt)))
+    if (row.kind === 'training') return
     const stream = `run:${row.id}`
     const { nextEvent } = await store.cursor(stream)
     const event: RunEvent = {
@@ -62,7 +73,8 @@ export function createRunRecorder(store: OpenStore, experimentId: string, { cloc
     if (row === undefined) return
     const stream = `run:${row.id}`
     const { nextEvent } = await store.cursor(stream)
-    const bodies = endOf(state, entry)
+    if (row.kind === 'training' && !isOpen(await store.run(row.id))) return // who trained it wrote how it ended
+    const bodies = row.kind === 'training' ? endOfTraining(entry) : endOf(state, entry)
     const events = bodies.map((body, i) => ({ ...base(row), seq: nextEvent + i, ...body }) as RunEvent) // bodies are of one union
     await store.append(stream, nextEvent - 1, events)
     if (entry.outcome.status === 'scored' && entry.outcome.claimed !== undefined) {
@@ -81,8 +93,10 @@ export function createRunRecorder(store: OpenStore, experimentId: string, { cloc
   return {
     /** What belongs to the entry that intends a run. */
     async added(state: ResearchState, step: RunStep): Promise<BesideEntry> {
-      const run = plannedRun(state, step)
       const attempt = attemptOf(state, step.attempt)
+      const { run: name, seed, split } = step
+      const asked = { run: name, arm: attempt.id, seed, split, files: filesOf(state, attempt.id) }
+      const run = trainings === undefined ? plannedRun(state, step) : await trainings.planned(asked)
       const arm = { name: run.arm, params: armParams(state, attempt), seeds: [] }
       const [parent] = attempt.parents
       const parentRun = parent === undefined ? undefined : attemptOf(state, parent).runs[0]?.run
@@ -100,8 +114,7 @@ export function createRunRecorder(store: OpenStore, experimentId: string, { cloc
       for (const attempt of state.attempts) {
         for (const run of attempt.runs) {
           const row = rows.get(run.run)
-          const isOpen = row?.status === 'pending' || row?.status === 'running'
-          if (run.status === 'running' || !isOpen) continue
+          if (run.status === 'running' || !isOpen(row)) continue
           if (row?.status === 'pending') await started(state, { kind: 'run', attempt: attempt.id, ...run })
           await finished(state, recorded(attempt, run))
         }
@@ -172,7 +185,21 @@ function notesOf(state: ResearchState, attempt: ResearchAttempt): RunNotes {
   }
 }
 
+function isOpen(row: Pick<RunRow, 'status'> | undefined): boolean {
+  return row?.status === 'pending' || row?.status === 'running'
+}
+
 type Body = { readonly type: 'eval.finished' | 'run.finished' } & Readonly<Record<string, unknown>>
+
+// A training that never reported its end: it was ended early, or could not begin.
+function endOfTraining({ outcome, wall_s }: FinishedRun): Body[] {
+  const isFailed = outcome.status === 'failed'
+  const failure: CandidateFailure = isFailed
+    ? { class: outcome.failure.class, reason: outcome.failure.reason }
+    : { reason: (outcome.status === 'killed' ? outcome.reason : undefined) ?? 'ended early: it fell too far behind' }
+  const error = failureError(failure)
+  return [{ type: 'run.finished', status: isFailed ? 'failed' : 'stopped', metrics: {}, error, wall_s }]
+}
 
 function endOf({ settings }: ResearchState, finished: FinishedRun): Body[] {
   const { outcome, split, wall_s, peak_memory_bytes } = finished

@@ -4,10 +4,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { durationSeconds, type ResearchState } from '../../contracts/index.ts'
 import { EvsysError, systemClock } from '../../kernel/index.ts'
 import { decide } from './decide.ts'
+import { endedByCap } from './decide-end.ts'
 import { concludeSession, type OpenSession, openSession } from './open-session.ts'
 import { performAsk, performCheck, performRun } from './perform.ts'
 import type { ResearchOptions, ResearchResult } from './research-options.ts'
-import { workedSeconds } from './session-budget.ts'
+import { capReached, workedSeconds } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
 import { obsoleteRun, type Step } from './step.ts'
 
@@ -50,7 +51,14 @@ async function work(session: OpenSession, workers: Workers, options: ResearchOpt
       return true
     }
     const step = decide({ state: journal.state, plugins, nowMs: clock.now(), busy: workers.busy, fingerprint })
+    // A race is judged run by run: the next one may be one too many, and what is open then stays open.
+    const cap = step.kind === 'run' && !isBegun(journal.state, step) ? capReached(journal.state) : undefined
+    if (cap !== undefined && workers.busy.size === 0) {
+      await journal.append([endedByCap(journal.state, cap)])
+      return true
+    }
     if (step.kind === 'write') await session.write(step.entries)
+    else if (cap !== undefined) await workers.next(POLL_MS)
     else if (step.kind !== 'wait' && workers.hasRoom) await workers.start(step)
     else if (workers.busy.size > 0 || journal.state.paused) await workers.next(POLL_MS)
     else throw new EvsysError('INTERNAL', 'the session waits, and nothing is in progress')
@@ -70,6 +78,11 @@ function createBreath(): () => Promise<void> {
 function isOutOfTime(state: ResearchState, nowMs: number): boolean {
   const wall = state.settings?.budget.wall
   return wall !== undefined && workedSeconds(state, nowMs) >= durationSeconds(wall)
+}
+
+// Intended before the controller died: it is counted already.
+function isBegun({ begun }: ResearchState, step: Step): boolean {
+  return step.kind === 'run' && begun.some((work) => work.kind === 'run' && work.run === step.run)
 }
 
 type WorkStep = Exclude<Step, { kind: 'write' | 'wait' }>

@@ -87,6 +87,8 @@ export function capInTheWay(
   const { experiments, wall } = settings?.budget ?? {}
   const forecast = forecastOf(state, asksModel)
   if (experiments !== undefined && spend.experiments >= experiments) return 'experiments'
+  const runs = runsLeft(state)
+  if (runs !== undefined && (runs < 1 || (runs >= reservedRuns && runs < reservedRuns + 1))) return 'runs'
   const cap = capOnCall(state, forecast.call)
   if (cap !== undefined) return cap
   if (wall === undefined) return undefined
@@ -96,9 +98,25 @@ export function capInTheWay(
   return left < forecast.runS || (left >= reserved && left < reserved + next && reserved > 0) ? 'wall' : undefined
 }
 
-/** Whether the time cap leaves room for some more runs. */
+/** Runs that the cap on them leaves; absent: no cap. */
+export function runsLeft({ settings, spend, attempts }: ResearchState): number | undefined {
+  const cap = settings?.budget.runs
+  if (cap === undefined) return undefined
+  const open = attempts.reduce((sum, { runs }) => sum + runs.filter(({ status }) => status === 'running').length, 0)
+  return cap - spend.runs - open
+}
+
+/** The cap that is reached, so that no run may begin any more. */
+export function capReached(state: ResearchState): 'runs' | 'usd' | undefined {
+  const { usd } = state.settings?.budget ?? {}
+  if ((runsLeft(state) ?? 1) < 1) return 'runs'
+  return usd !== undefined && state.spend.usd >= usd ? 'usd' : undefined
+}
+
+/** Whether the caps on time and runs leave room for some more runs. */
 export function hasTimeFor(state: ResearchState, nowMs: number, runs: number, asksModel: boolean): boolean {
   const wall = state.settings?.budget.wall
+  if ((runsLeft(state) ?? runs) < runs) return false
   if (wall === undefined) return true
   const workers = state.settings?.workers ?? 1
   const { runS } = forecastOf(state, asksModel)

@@ -48,10 +48,11 @@ export function changesBetween(base: CandidateFiles, files: CandidateFiles): Fil
   )
 }
 
-/** Lines of code of a candidate. */
-export function lineCount(files: CandidateFiles): number {
-  return Object.values(files).reduce(
-    (sum, text) => sum + text.split('\n').filter((line) => line.trim() !== '').length,
+/** Lines of code of a candidate: an experiment file is none. */
+export function lineCount(files: CandidateFiles, document?: string): number {
+  return Object.entries(files).reduce(
+    (sum, [path, text]) =>
+      path === document ? sum : sum + text.split('\n').filter((line) => line.trim() !== '').length,
     0,
   )
 }
@@ -145,6 +146,7 @@ export function searchState(state: ResearchState): SearchState {
     attempts: state.attempts.filter(({ vetoed }) => vetoed === undefined).map(known),
     incumbent,
     space: settings.space,
+    catalog: settings.catalog,
     banned,
     pinned,
     experimentsLeft: cap === undefined ? undefined : Math.max(0, cap - state.spend.experiments),

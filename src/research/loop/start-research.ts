@@ -10,7 +10,14 @@ import type {
   ResearchTask,
   SessionSettings,
 } from '../../contracts/index.ts'
-import { createRedactor, EvsysError, openRegistry, readSecretSource, systemClock } from '../../kernel/index.ts'
+import {
+  createRedactor,
+  EvsysError,
+  openRegistry,
+  type Registry,
+  readSecretSource,
+  systemClock,
+} from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { openExecutor } from '../execute/open-executor.ts'
@@ -26,7 +33,7 @@ import { loadResearchTask } from '../tasks/load-research-task.ts'
 import type { BegunSession, ResearchOptions, ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
 
-interface StartResearchOptions {
+export interface StartResearchOptions {
   /** Name of a task, `NAME/VARIANT`, or a path. */
   readonly task: string
   readonly projectDir: string
@@ -55,21 +62,41 @@ interface StartResearchOptions {
 
 /** Runs a session of a task to its end, or until it is interrupted. */
 export async function startResearch(options: StartResearchOptions): Promise<ResearchResult> {
-  const { projectDir, cwd, env, store, signal, trainSeconds, onNotice, onEntry } = options
+  const { projectDir, cwd, env, signal, trainSeconds, onNotice } = options
   const task = await loadResearchTask(options.task, { projectDir, cwd, env, signal, trainSeconds, onNotice })
   const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
   for (const { message } of problems) onNotice?.(message)
   const secrets = await readSecretSource({ projectDir, env })
-  const redact = createRedactor(secrets.known)
   await using executor = await openExecutor(task, { onNotice })
   const { acquireCores } = await loadLab()
   const settings = settingsOf(task, options, secrets.get('ANTHROPIC_API_KEY') !== undefined)
   return await runResearch({
-    store,
+    ...sessionOf(task, options, { registry, secrets, sealed: sealedPaths(task, options) }),
     executor,
     settings,
-    signal,
     fingerprint,
+    leaseCores:
+      task.table === undefined
+        ? (wanted) => acquireCores(coresOf(task), wanted, { what: `research on ${task.name}` })
+        : undefined,
+  })
+}
+
+/** What sessions of tasks and of experiment files have in common. */
+export function sessionOf(
+  task: ResearchTask,
+  options: Omit<StartResearchOptions, 'task'>,
+  {
+    registry,
+    secrets,
+    sealed,
+  }: { registry: Registry; secrets: Awaited<ReturnType<typeof readSecretSource>>; sealed: readonly string[] },
+) {
+  const { store, signal, onNotice, onEntry, provenance } = options
+  const redact = createRedactor(secrets.known)
+  return {
+    store,
+    signal,
     resume: options.resume,
     budget: options.resume === true ? options.budget : undefined,
     session: options.session,
@@ -84,19 +111,12 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
         throw new EvsysError('SECRET_MISSING', `the secret ${name} is not there`, { fix: `put it ${secrets.hint}` })
       },
     },
-    writeBrief: (state, request, extras) => ({
-      ...writeBrief(state, task, request, { ...extras, redact }),
-      sealed: sealedPaths(task, options),
-    }),
-    leaseCores:
-      task.table === undefined
-        ? (wanted) => acquireCores(coresOf(task), wanted, { what: `research on ${task.name}` })
-        : undefined,
+    writeBrief: (state, request, extras) => ({ ...writeBrief(state, task, request, { ...extras, redact }), sealed }),
     clock: systemClock,
-    provenance: options.provenance,
+    provenance,
     onBegin: (session) => options.onBegin?.({ ...session, task }),
     onEntry,
-  })
+  } satisfies Partial<ResearchOptions>
 }
 
 // The data with its hidden parts, prepared and as it came, and the record, which holds the test evaluations.
@@ -116,7 +136,11 @@ const MOST_NOISE_RUNS = 5
 const ASKING_BY_NAME = new Set(['anthropic', 'openai-compatible', 'hybrid', 'cli-agent'])
 
 /** What a new session begins with: what was asked for, else what suits the task and the machine. */
-function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: boolean): SessionSettings {
+export function settingsOf(
+  task: ResearchTask,
+  options: Omit<StartResearchOptions, 'task'> & { readonly task?: string | undefined },
+  hasKey: boolean,
+): SessionSettings {
   const { budget, strategy = 'default', keepRule = 'default', preset, model, seed = 0 } = options
   const proposer = options.proposer ?? (hasKey ? 'anthropic' : 'optimizer')
   if (model !== undefined && !ASKING_BY_NAME.has(proposer)) {

@@ -1,5 +1,6 @@
 // An idea as files that can be run. It knows neither the scope of the task nor what the code means: checking a candidate comes later.
-import type { AttemptFailure, CandidateFiles, Idea, KnobSpec, Knobs } from '../../contracts/index.ts'
+import type { AttemptFailure, CandidateFiles, EditCatalog, Idea, KnobSpec, Knobs } from '../../contracts/index.ts'
+import { documentEdits } from '../experiments/edits/index.ts'
 import { applyPatch } from './code/apply-patch.ts'
 import { findKnobs, turnKnobs } from './code/knobs.ts'
 
@@ -11,15 +12,29 @@ export type Materialised =
 const mostFiles = 200
 const mostCharacters = 2_000_000
 
-/** The files of an idea over those of its base. `declared` are the knobs of the task. */
+/** What an optimiser may turn: literals of a program, or with a catalogue, what it says of an experiment file. */
+export interface Turnable {
+  readonly space?: Readonly<Record<string, KnobSpec>> | undefined
+  readonly catalog?: EditCatalog | undefined
+}
+
+/** The knobs of a candidate, and what they may be. */
+export function knobsOf(files: CandidateFiles, { space = {}, catalog }: Turnable): ReturnType<typeof findKnobs> {
+  return catalog === undefined ? findKnobs(files, space) : { knobs: documentEdits.readKnobs(files, catalog), space }
+}
+
+/** The files of an idea over those of its base. */
 export function materialise(
   { change }: Pick<Idea, 'change'>,
   base: CandidateFiles,
-  declared: Readonly<Record<string, KnobSpec>> = {},
+  turnable: Turnable = {},
 ): Materialised {
+  const { space = {}, catalog } = turnable
   const made =
     change.kind === 'knobs'
-      ? turnKnobs(base, change.knobs, declared)
+      ? catalog === undefined
+        ? turnKnobs(base, change.knobs, space)
+        : documentEdits.turnKnobs(base, change.knobs, catalog)
       : change.kind === 'patch'
         ? applyPatch(base, change.patch)
         : { files: { ...base, ...change.files } }
@@ -27,7 +42,7 @@ export function materialise(
   const problems = [...pathProblems(made.files), ...sizeProblems(made.files)]
   if (problems.length > 0) return failed(problems)
   if (isSame(base, made.files)) return failed(['it changes nothing'])
-  return { files: made.files, knobs: findKnobs(made.files, declared).knobs }
+  return { files: made.files, knobs: knobsOf(made.files, turnable).knobs }
 }
 
 function failed(problems: readonly string[]): Materialised {

@@ -1,5 +1,7 @@
 // A run that its algorithm drives itself. The lab lends the service, takes in what is reported and saved, and keeps the rest of a
 // run as it is for every other: callbacks, in-loop evaluations, the best checkpoint, leaving when asked to.
+
+import { SharedParams } from '../../algorithms/index.ts'
 import {
   type CheckpointKind,
   type Metrics,
@@ -67,6 +69,9 @@ export async function wholeRun(scope: RunScope, options: WholeRunOptions): Promi
 /** Characters of an address that a notice shows; some artifacts hold their content in it. */
 const longestRef = 300
 
+/** A recipe without batches need not take it. */
+const GivenOrder = SharedParams.pick({ row_order: true })
+
 function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
   const { assignment, services, stopping, reporter, book, model } = scope
   let lastStep = -1
@@ -76,7 +81,8 @@ function drive(scope: RunScope, { params, rows, numSteps }: WholeRunOptions) {
   const evals = createCheckpointEvals(scope)
   const rollouts = createRollouts(scope, ({ version }) => version ?? lastStep + 1)
   const { service } = model
-  const order = createBatchOrder(rows.length, (epoch) => services.random('batches', epoch))
+  const rowOrder = GivenOrder.safeParse(params).data?.row_order
+  const order = createBatchOrder(rows.length, (epoch) => services.random('batches', epoch), rowOrder)
 
   const lent: TrainingService = {
     ...service,

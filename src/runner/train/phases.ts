@@ -149,7 +149,7 @@ function optionsOf(scope: RunScope, phase: Phase): StepContextOptions {
     rows,
     numSteps,
     random,
-    order: createBatchOrder(rows.length, (epoch) => random('batches', epoch)),
+    order: createBatchOrder(rows.length, (epoch) => random('batches', epoch), shared.row_order),
     batchesPerStep: shared.gradient_accumulation_steps,
     ahead: createWorkAhead(scope, createHeldOut(services, params)),
   }

@@ -28,6 +28,16 @@ describe('the rows of a step', () => {
     )
   })
 
+  it('come in the order of the data where they are asked to, in every epoch (LAB-600)', () => {
+    const given = createBatchOrder(6, (epoch) => keyedRandom(1, 'batches', epoch), 'given')
+    expect([0, 1, 2, 3].map((step) => given.rowsOf(step, 3))).toEqual([
+      [0, 1, 2],
+      [3, 4, 5],
+      [0, 1, 2],
+      [3, 4, 5],
+    ])
+  })
+
   it('go round within data that is smaller than a batch (LAB-40)', () => {
     const rows = orderOf(2).rowsOf(5, 5)
     expect(rows).toHaveLength(5)

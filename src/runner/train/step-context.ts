@@ -1,4 +1,5 @@
 // What a step algorithm is handed, before the first step and in each of them.
+import type { RowOrder } from '../../algorithms/index.ts'
 import {
   agentOf,
   type LaterStep,
@@ -125,16 +126,17 @@ async function reportResume({ reporter }: RunScope, { step }: StepScope): Promis
   await reporter.report({ type: 'notice', text })
 }
 
-// Which rows a step trains on. Each epoch has its own order, keyed by seed and epoch: a step's rows follow from its number
+// Which rows a step trains on. Each epoch has its own order, keyed by seed and epoch, or that of the data: a step's rows follow from its number
 // alone, so a run that resumes in the middle sees the rows it would have seen.
 type BatchOrder = ReturnType<typeof createBatchOrder>
 
-export function createBatchOrder(rowCount: number, random: (epoch: number) => Random) {
+export function createBatchOrder(rowCount: number, random: (epoch: number) => Random, rowOrder: RowOrder = 'shuffled') {
   const orders = new Map<number, readonly number[]>()
   const orderOf = (epoch: number) => {
     const known = orders.get(epoch)
     if (known !== undefined) return known
-    const order = random(epoch).shuffle(Array.from({ length: rowCount }, (_, i) => i))
+    const given = Array.from({ length: rowCount }, (_, i) => i)
+    const order = rowOrder === 'given' ? given : random(epoch).shuffle(given)
     if (orders.size > 2) orders.clear() // steps go forward; a rollback makes the order again
     orders.set(epoch, order)
     return order

@@ -5,7 +5,12 @@ export const focalSft = extendAlgorithm(sft, {
   kind: 'focal_sft',
   summary: 'sft with the focal loss: tokens that the model already predicts well count less.',
   params: sft.params.extend({
-    gamma: z.number().min(0).default(2).describe('How much less; 0 is plain sft.'),
+    gamma: z
+      .number()
+      .min(0)
+      .default(2)
+      .describe('How much less; 0 is plain sft.')
+      .meta({ search: { from: 0, to: 5, area: 'algorithm' } }), // what `evsys research` may try
   }),
   async buildBatch(context) {
     const batch = await sft.buildBatch(context)

@@ -115,7 +115,7 @@ describe('knobs in code', () => {
   it('refuses values of another type, out of what is declared, and knobs that are not there (RES-502)', () => {
     const declared = { LAYERS: { kind: 'range', low: 1, high: 4, log: false, integer: true } } as const
     const reasons = (knobs: Record<string, number | string | boolean>) => {
-      const made = materialise({ change: { kind: 'knobs', knobs } }, { 'train.mjs': script }, declared)
+      const made = materialise({ change: { kind: 'knobs', knobs } }, { 'train.mjs': script }, { space: declared })
       return 'failures' in made ? made.failures.map(({ reason }) => reason) : []
     }
     expect(reasons({ LEARNING_RATE: 'fast' })).toEqual(['LEARNING_RATE is 0.05: it cannot be "fast"'])

@@ -4,7 +4,7 @@ import { meanOf } from '../../../stats/index.ts'
 import { type Dimension, dimensionsOf, keyOf, type Point, pointOf } from '../../surrogate/knob-space.ts'
 import { fitSurrogate, type Observed, type Surrogate } from '../../surrogate/knob-surrogate.ts'
 import { cholesky, solveCholesky } from '../../surrogate/linear-algebra.ts'
-import { findKnobs } from '../code/knobs.ts'
+import { knobsOf } from '../materialise.ts'
 import { type CmaState, foldCmaEs } from './cma-es.ts'
 
 export interface KnobModel {
@@ -29,7 +29,7 @@ const mostObservations = 150
 
 /** The model for a brief; undefined: there is no knob to turn. */
 export function openKnobModel({ files, state, request }: Brief): KnobModel | undefined {
-  const found = findKnobs(files, state.space)
+  const found = knobsOf(files, state)
   const isDeclared = Object.keys(state.space).length > 0
   const space = Object.fromEntries(
     Object.entries(found.space).filter(([name]) => !isDeclared || Object.hasOwn(state.space, name)),

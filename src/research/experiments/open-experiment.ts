@@ -1,0 +1,371 @@
+// Research over an experiment file: its run is the baseline, its validation benchmark decides, its test benchmark is the hidden split.
+// A candidate is another document of the same file. Everything here follows the rules of `evsys run`: the lab does the runs.
+import { readFile } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
+import { loadExperiment, wholeExperiment } from '../../config/index.ts'
+import {
+  type AttemptFailure,
+  type Benchmark,
+  type CandidateFiles,
+  type Direction,
+  type EditCatalog,
+  type EvalRow,
+  type Executor,
+  type Item,
+  type Lease,
+  type Plan,
+  type PlannedArm,
+  ResearchBlock,
+  type ResearchTask,
+  type RunOutcome,
+  type RunRow,
+  TaskFile,
+} from '../../contracts/index.ts'
+import {
+  EvsysError,
+  fileError,
+  hashOf,
+  isMapping,
+  problemsOf,
+  type SecretSource,
+  systemClock,
+} from '../../kernel/index.ts'
+import { type CandidateRuns, loadLab } from '../../lab/index.ts'
+import { planForecast, selectedEval } from '../../record/index.ts'
+import type { OpenStore } from '../../store/index.ts'
+import { documentEdits, rewriteYaml } from './edits/index.ts'
+
+/** Name of the experiment file among the files of a candidate. */
+export const DOCUMENT = 'config.yaml'
+
+export interface OpenExperimentOptions {
+  /** Of the experiment, absolute. */
+  readonly file: string
+  readonly projectDir: string
+  readonly store: OpenStore
+  readonly secretSource: SecretSource
+  /** Candidates at a time. */
+  readonly workers?: number | undefined
+  readonly signal: AbortSignal
+  onNotice?: ((text: string) => void) | undefined
+}
+
+export interface OpenExperiment {
+  readonly executor: Executor
+  readonly task: ResearchTask
+  /** Of the experiment. */
+  readonly name: string
+  /** As the file writes it. */
+  readonly objective: string
+  readonly block: ResearchBlock
+  readonly catalog: EditCatalog
+  /** Of its test benchmark; undefined: it has none with the metric. */
+  readonly hiddenTest: string | undefined
+  /** Folders and files that hold expected answers. */
+  readonly sealed: readonly string[]
+  /** Runs at a time that the file asks for. */
+  readonly maxConcurrent: number | undefined
+}
+
+export const { canonicalDocument } = documentEdits
+
+/** Opens an experiment file for research. Throws all that is wrong with it. */
+export async function openExperiment(options: OpenExperimentOptions): Promise<OpenExperiment> {
+  const { file, projectDir, store, signal, secretSource, onNotice, workers } = options
+  const written = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw fileError('read', file, cause)
+  })
+  const { plan } = await loadExperiment({ file, text: written }, { refuseUnused: true, signal })
+  const block = plan.experiment.research ?? ResearchBlock.parse({})
+  const arm = await baselineArm(store, plan)
+  const whole = await wholeExperiment(
+    { file, text: written },
+    { arm: plan.arms.length > 1 ? arm.name : undefined, signal },
+  )
+  const text = rewriteYaml(whole.text, whole.value)
+  const { openCandidateRuns } = await loadLab()
+  const places = workers ?? plan.experiment.max_concurrent_arms ?? 1
+  const asked = { file, text, projectDir, store, secretSource, clock: systemClock, places, signal, onNotice }
+  const runs = await openCandidateRuns(asked)
+  try {
+    const { objective, metadata } = judgedBy(runs.base.checked.plan)
+    const test = hiddenBenchmark(metadata.benchmark, objective.metric)
+    const files: CandidateFiles = { [DOCUMENT]: text }
+    const schemaOf = (type: Parameters<typeof runs.catalog.card>[0], kind: string) =>
+      runs.catalog.card(type, kind)?.schema
+    const derived = documentEdits.deriveCatalog({ files, document: DOCUMENT, block, schemaOf })
+    if (derived.problems.length > 0) {
+      throw EvsysError.many(derived.problems.map(({ message, fix }) => ({ code: 'CONFIG_INVALID', message, fix })))
+    }
+    const hashes = metadata.benchmark.map(({ name }) => [name, runs.scorerHash(name)])
+    const document = withoutBlock(documentEdits.canonicalDocument(text))
+    const forecast = await planForecast(store, runs.base.checked.plan)
+    const task: ResearchTask = {
+      name: `${plan.experiment.name}-research`,
+      dir: dirname(file),
+      file: TaskFile.parse({ name: plan.experiment.name, run: `evsys run ${relative(projectDir, file)}` }),
+      metric: objective.metric,
+      direction: objective.direction,
+      seeds: seedsOf(plan),
+      trainSeconds: Math.max(1, Math.round(forecast.wallS ?? USUAL_SECONDS)),
+      secondary: block.secondary,
+      baseline: files,
+      knobs: Object.fromEntries(Object.entries(derived.catalog.knobs).map(([name, { spec }]) => [name, spec])),
+      prompt: promptOf(plan),
+      scope: block.scope,
+      offLimits: block.off_limits,
+      hash: hashOf({ objective, hashes, document }),
+    }
+    const executor = createExecutor({ task, runs, store, objective, test, block })
+    const { hidden } = runs.seal
+    const { max_concurrent_arms: maxConcurrent } = plan.experiment
+    const about = { name: plan.experiment.name, objective: `${objective.benchmark}.${objective.metric}` }
+    return {
+      ...about,
+      executor,
+      task,
+      block,
+      catalog: derived.catalog,
+      hiddenTest: test?.name,
+      sealed: hidden,
+      maxConcurrent,
+    }
+  } catch (error) {
+    await runs[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** A training of which nothing is known takes this long, until one was measured. */
+const USUAL_SECONDS = 30
+
+// What a session may try and spend is no part of what its scores mean.
+function withoutBlock(document: unknown): unknown {
+  return isMapping(document) ? { ...document, research: undefined } : document
+}
+
+/** Seeds of races, where the file names none. */
+const RACE_SEEDS = 5
+
+function seedsOf({ runs }: Plan): number[] {
+  const written = [...new Set(runs.map(({ seed }) => seed))].sort((a, b) => a - b)
+  const more = Array.from({ length: RACE_SEEDS }, (_, i) => (written[0] ?? 0) + i)
+  return [...new Set([...written, ...more])].slice(0, Math.max(RACE_SEEDS, written.length))
+}
+
+/** The run of the file; of several, the best arm that the record has of the same file. */
+async function baselineArm(store: OpenStore, plan: Plan): Promise<PlannedArm> {
+  const arms = plan.arms.filter(({ name }) => name !== 'base_model')
+  const [only] = arms
+  if (only !== undefined && arms.length === 1) return only
+  const known = await store.experiments({ limit: 100, configHash: plan.config_hash })
+  const best = known.find(({ status, bestArm }) => status === 'completed' && bestArm !== undefined)?.bestArm
+  const arm = arms.find(({ name }) => name === best)
+  if (arm !== undefined) return arm
+  throw new EvsysError(
+    'CONFIG_CONFLICT',
+    `${plan.experiment.name} has ${arms.length} arms, and the record says of none that it is the best`,
+    {
+      fix: 'run the file first (`evsys run FILE`): its best arm is the baseline. Or give a file of one run.',
+    },
+  )
+}
+
+function judgedBy({ objective, experiment }: Plan) {
+  const { metadata } = experiment
+  const benchmark = metadata.benchmark.find(({ name }) => name === objective?.benchmark)
+  if (objective !== undefined && benchmark?.split === 'val') return { objective, metadata }
+  throw new EvsysError('CONFIG_INVALID', 'research needs an objective on a benchmark of the split `val`', {
+    fix: 'write metadata.objective: { metric: val.pass@1, direction: max }, and the benchmark `val` with `split: val`.',
+  })
+}
+
+function hiddenBenchmark(benchmarks: readonly Benchmark[], metric: string): Benchmark | undefined {
+  const named = (each: Benchmark['metrics'][number]) => (typeof each === 'string' ? each : each.kind)
+  return benchmarks.find(({ split, metrics }) => split === 'test' && metrics.some((each) => named(each) === metric))
+}
+
+function promptOf({ experiment: { description, metadata } }: Plan): string {
+  return [
+    description,
+    metadata.hypothesis ?? '',
+    'A candidate is the experiment file config.yaml with another recipe, data treatment or harness. Benchmarks, metrics, seeds and budget stay as they are.',
+  ]
+    .filter((text) => text !== '')
+    .join('\n')
+}
+
+interface ExecutorParts {
+  readonly task: ResearchTask
+  readonly runs: CandidateRuns
+  readonly store: OpenStore
+  readonly objective: { readonly benchmark: string; readonly metric: string; readonly direction: Direction }
+  readonly test: Benchmark | undefined
+  readonly block: ResearchBlock
+}
+
+function createExecutor({ task, runs, store, objective, test, block }: ExecutorParts): Executor {
+  let held: { experimentId: string; lease: Lease } | undefined
+  const { cards } = runs.base.checked
+  const textOf = (files: CandidateFiles) => files[DOCUMENT] ?? ''
+  return {
+    task,
+    trainings: {
+      async plan(seed) {
+        const { checked } = await runs.check({ text: textOf(task.baseline), seed, split: 'val' })
+        return sessionPlan(checked.plan, task, seed)
+      },
+      provenance: {
+        research_file: relative(runs.base.checked.projectDir, resolve(task.dir)),
+        plugins: Object.fromEntries(cards.map(({ type, kind, hash }) => [`${type} ${kind}`, hash])),
+        seal: runs.seal.level,
+      },
+      async planned({ run, arm, seed, split, files }) {
+        const { run: planned } = await runs.check({ text: textOf(files), seed, split })
+        return { ...planned, kind: 'training', name: run, arm, seed, config: { ...planned.config, name: arm } }
+      },
+      begun(experimentId, lease) {
+        held = { experimentId, lease }
+      },
+    },
+    async check(files, signal) {
+      const forbidden = documentEdits.forbiddenChanges({
+        before: task.baseline,
+        after: files,
+        document: DOCUMENT,
+        offLimits: block.off_limits,
+      })
+      if (forbidden.length > 0) return forbidden
+      try {
+        const checked = await runs.check({ text: textOf(files), seed: task.seeds[0] ?? 0, split: 'val' })
+        signal.throwIfAborted()
+        await runs.compareRows(checked)
+        return []
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!EvsysError.is(error)) throw error
+        return problemsOf(error).map(({ message }): AttemptFailure => ({ class: 'validation', reason: message }))
+      }
+    },
+    async run({ files, seed, split, trainSeconds, run, watch }, signal) {
+      if (held === undefined || run === undefined)
+        throw new EvsysError('INTERNAL', 'a candidate runs outside of a session')
+      const experiment = await store.experiment(held.experimentId)
+      const row = (await store.runs(held.experimentId)).find(({ name }) => name === run)
+      if (experiment === undefined || row === undefined)
+        throw new EvsysError('STORE_MISSING', `the record has no run ${run}`)
+      const candidate = await runs.check({ text: textOf(files), seed, split })
+      const steps = Number(candidate.run.config.algorithm.params.max_steps ?? Number.NaN)
+      const ended = new AbortController()
+      let costUsd = 0
+      const onItem = (item: Item) => {
+        const point = curvePoint(item, objective, steps)
+        if (point !== undefined && watch?.({ ...point, seconds: point.share * trainSeconds }) === 'kill') ended.abort()
+      }
+      const onCost = (usd: number) => {
+        costUsd += usd
+      }
+      const began = performance.now()
+      const asked = {
+        runId: row.id,
+        experiment,
+        lease: held.lease,
+        stopping: signal,
+        killing: ended.signal,
+        onItem,
+        onCost,
+      }
+      const done = await runs.run(candidate, asked).catch((error: unknown) => {
+        if (ended.signal.aborted) return undefined
+        throw error
+      })
+      signal.throwIfAborted()
+      const wallS = done?.row.wallS ?? (performance.now() - began) / 1000
+      if (done === undefined) return { status: 'killed', wallS }
+      const benchmark = split === 'test' ? test?.name : objective.benchmark
+      return outcomeOf(done, { benchmark: benchmark ?? '', metric: objective.metric, wallS, costUsd })
+    },
+    [Symbol.asyncDispose]: () => runs[Symbol.asyncDispose](),
+  }
+}
+
+/** A point of the validation curve: training losses of two recipes do not compare. A curve is a loss: less of it is better. */
+function curvePoint(item: Item, { benchmark, metric, direction }: ExecutorParts['objective'], steps: number) {
+  if (item.type !== 'eval.finished' || item.step === undefined || item.benchmark !== benchmark) return undefined
+  const value = item.metrics[metric]
+  if (value === undefined || !(steps > 0)) return undefined
+  return { share: (item.step + 1) / steps, value: direction === 'max' ? -value : value }
+}
+
+function outcomeOf(
+  { row, evals }: { row: RunRow; evals: readonly EvalRow[] },
+  { benchmark, metric, wallS, costUsd }: { benchmark: string; metric: string; wallS: number; costUsd: number },
+): RunOutcome {
+  const spent = (row.costUsd ?? 0) + costUsd
+  const paid = { wallS, costUsd: spent === 0 ? undefined : spent }
+  if (row.status !== 'completed') {
+    return { status: 'failed', failure: failureOf(row), ...paid }
+  }
+  const found = selectedEval(row, evals, benchmark)
+  const value = found?.metrics[metric]
+  if (found === undefined || value === undefined) {
+    const failed = evals.find((each) => each.benchmark === benchmark && each.error !== undefined)
+    const reason = failed?.error?.message ?? `${benchmark} has no ${metric}`
+    return { status: 'failed', failure: { class: 'infra', reason }, ...paid }
+  }
+  if (found.nInfraFailed > 0) {
+    const reason = `${found.nInfraFailed} of its answers on ${benchmark} failed for reasons that are not its own`
+    return { status: 'failed', failure: { class: 'infra', reason }, ...paid }
+  }
+  const { [metric]: _, ...secondary } = found.metrics
+  return { status: 'scored', value, secondary, items: itemsOf(found, value), level: 'process', ...paid }
+}
+
+const CLASSES: readonly (readonly [RegExp, AttemptFailure['class']])[] = [
+  [/out of memory|MEMORY/i, 'oom'],
+  [/diverge|not finite|NaN/i, 'divergence'],
+  [/timed out|TIMEOUT|took longer/i, 'timeout'],
+]
+
+function failureOf({ error, status }: RunRow): AttemptFailure {
+  const reason = error?.message ?? `its training ended ${status}`
+  const found = CLASSES.find(([pattern]) => pattern.test(`${error?.code ?? ''} ${reason}`))
+  return { class: found?.[1] ?? (error?.code.startsWith('BACKEND_') === true ? 'infra' : 'crash'), reason }
+}
+
+/** Outcomes by task, where their mean is the value. */
+function itemsOf({ rewards }: EvalRow, value: number): readonly number[] | undefined {
+  if (rewards === undefined) return undefined
+  const tasks = Object.keys(rewards).sort()
+  for (const worth of [(reward: number) => (reward >= 1 ? 1 : 0), (reward: number) => reward]) {
+    const items = tasks.map((task) => mean((rewards[task] ?? []).map((reward) => worth(reward ?? 0))))
+    if (items.length > 0 && Math.abs(mean(items) - value) < 1e-9) return items
+  }
+  return undefined
+}
+
+function mean(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** What the record says of the session: the experiment of the file, with the baseline as its only run so far. */
+function sessionPlan(plan: Plan, task: ResearchTask, seed: number): Plan {
+  const [run] = plan.runs
+  if (run === undefined) throw new EvsysError('INTERNAL', 'the file has no run')
+  const { metadata, research: _, ...experiment } = plan.experiment
+  const { metric } = task
+  const hypothesis = `There are changes of data, recipe or harness that improve ${metric} of ${experiment.name} beyond the baseline.`
+  const tags = [...new Set([...metadata.tags, 'research'])]
+  const name = task.name
+  const described = `Research over an experiment file: candidates are edits of ${experiment.name}.`
+  return {
+    ...plan,
+    experiment: { ...experiment, name, description: described, metadata: { ...metadata, hypothesis, tags } },
+    config_hash: hashOf({ research: task.hash }),
+    arms: [{ name: 'baseline', params: {}, seeds: [seed] }],
+    runs: [
+      { ...run, name: `baseline-s${seed}`, arm: 'baseline', seed, config: { ...run.config, name: 'baseline', seed } },
+    ],
+    notices: [],
+  }
+}

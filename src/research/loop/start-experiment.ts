@@ -1,0 +1,90 @@
+// A session from an experiment file: what its `research:` block says and the command line says otherwise, then the same loop as for tasks.
+import { relative, resolve } from 'node:path'
+import type { CandidateFiles, PluginSpec, ResearchBlock, SessionSettings } from '../../contracts/index.ts'
+import { canonicalJson, EvsysError, hashOf, openRegistry, readSecretSource } from '../../kernel/index.ts'
+import { canonicalDocument, DOCUMENT, type OpenExperiment, openExperiment } from '../experiments/open-experiment.ts'
+import { writeWinner } from '../experiments/write-winner.ts'
+import { allBuiltins } from '../plugins.ts'
+import { fingerprint } from '../search/fingerprint.ts'
+import type { ResearchResult } from './research-options.ts'
+import { runResearch } from './run-research.ts'
+import { filesOf } from './session-views.ts'
+import { type StartResearchOptions, sessionOf, settingsOf } from './start-research.ts'
+
+export interface StartExperimentOptions extends Omit<StartResearchOptions, 'task' | 'trainSeconds'> {
+  /** The experiment file. */
+  readonly file: string
+}
+
+/** Runs a session over an experiment file to its end, or until it is interrupted. */
+export async function startExperimentResearch(options: StartExperimentOptions): Promise<ResearchResult> {
+  const { projectDir, cwd, env, store, signal, workers, onNotice } = options
+  const secrets = await readSecretSource({ projectDir, env })
+  const file = resolve(cwd, options.file)
+  const opened = await openExperiment({ file, projectDir, store, secretSource: secrets, workers, signal, onNotice })
+  await using executor = opened.executor
+  const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
+  for (const { message } of problems) onNotice?.(message)
+  const hasKey = secrets.get('ANTHROPIC_API_KEY') !== undefined
+  const settings = experimentSettings(opened, options, hasKey)
+  const result = await runResearch({
+    ...sessionOf(opened.task, options, { registry, secrets, sealed: opened.sealed }),
+    executor,
+    settings,
+    fingerprint: documentFingerprint,
+  })
+  const { state, experimentId, status } = result
+  const winner = state.attempts.find(({ id }) => id === state.incumbent)
+  if (status !== 'ended' || winner === undefined || winner.id === state.baseline) return result
+  const { name, objective } = opened
+  const files = filesOf(state, winner.id)
+  const of = { file, name, projectDir, store, experimentId, state, winner, files, objective }
+  return { ...result, winner: await writeWinner(of) }
+}
+
+/** Candidates whose documents mean the same are the same, whatever their layout. */
+function documentFingerprint(files: CandidateFiles): string {
+  const { [DOCUMENT]: document = '', ...code } = files
+  return hashOf({ document: canonicalJson(canonicalDocument(document)), code: fingerprint(code) })
+}
+
+/** Runs of the baseline that measure its noise: trainings are dear. */
+const NOISE_RUNS = 3
+
+function experimentSettings(
+  { task, block, catalog, hiddenTest, maxConcurrent }: OpenExperiment,
+  options: StartExperimentOptions,
+  hasKey: boolean,
+): SessionSettings {
+  if (Object.keys(catalog.knobs).length === 0 && block.scope.length === 0) {
+    throw new EvsysError('CONFIG_INVALID', `${options.file}: there is nothing that a candidate could change`, {
+      fix: 'name what may change under `research.space` or `research.transforms`, or take something out of `research.off_limits`.',
+    })
+  }
+  const asked = {
+    ...options,
+    task: relative(options.projectDir, resolve(options.cwd, options.file)),
+    budget: { ...block.budget, ...options.budget },
+    proposer: options.proposer ?? block.proposer?.kind ?? (hasKey ? 'hybrid' : 'optimizer'),
+    strategy: options.strategy ?? block.strategy?.kind,
+    keepRule: options.keepRule ?? block.keep_rule?.kind,
+    workers: options.workers ?? maxConcurrent ?? 1,
+  }
+  const settings = settingsOf(task, asked, hasKey)
+  return {
+    ...settings,
+    space: task.knobs,
+    catalog,
+    off_limits: [...block.off_limits],
+    strategy: merged(settings.strategy, block.strategy),
+    keep_rule: merged(settings.keep_rule, block.keep_rule),
+    proposer: merged(settings.proposer, block.proposer),
+    noise_runs: Math.min(NOISE_RUNS, settings.noise_runs),
+    hidden_test: hiddenTest === undefined ? false : undefined,
+  }
+}
+
+// Params of the file, under those of the command line, where both mean the same plugin.
+function merged(chosen: PluginSpec, written: ResearchBlock['proposer']): PluginSpec {
+  return written?.kind === chosen.kind ? { ...chosen, params: { ...written.params, ...chosen.params } } : chosen
+}

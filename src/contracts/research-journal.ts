@@ -58,6 +58,12 @@ export const SessionSettings = z.strictObject({
     .boolean()
     .optional()
     .describe('The metric measures time: the incumbent is measured again beside each candidate.'),
+  rules: z
+    .int()
+    .min(1)
+    .max(2)
+    .default(1)
+    .describe('Version of the decisions: a session that is resumed decides as it was begun.'),
   hidden_test: z
     .boolean()
     .optional()

@@ -30,6 +30,7 @@ interface SessionEnd {
   readonly rank: number
   /** Regret of the best that was run. */
   readonly visited: number
+  readonly believed?: number
   readonly runs: number
   readonly keeps: number
   readonly confirmed: boolean
@@ -103,6 +104,7 @@ function endOf(world: SessionWorld, state: ResearchState): SessionEnd {
     regret: best - ended,
     rank: 1 + world.sorted.findIndex((merit) => merit <= ended),
     visited: best - visited,
+    believed: best - meritOf((globalThis as any).believedBest?.(state)),
     runs: state.spend.runs - state.attempts.reduce((sum, { hidden }) => sum + hidden.length, 0),
     keeps: state.gauges.keeps,
     confirmed: state.confirmations.some(({ confirmed }) => confirmed),
@@ -124,6 +126,7 @@ function rowOf(table: string, rules: string, experiments: number, ends: readonly
     regret_error: Math.sqrt(mean(({ regret }) => regret ** 2) - mean(({ regret }) => regret) ** 2) / Math.sqrt(Math.max(1, ends.length - 1)),
     rank: ranks[ranks.length >> 1] ?? Number.NaN,
     visited: mean(({ visited }) => visited),
+    believed: mean(({ believed = 0 }) => believed),
     runs: mean(({ runs }) => runs),
     keeps: mean(({ keeps }) => keeps),
     confirmed: mean(({ confirmed }) => Number(confirmed)),

@@ -38,8 +38,13 @@ const absoluteShare = 0.05
 /** A table as it is: a seed is one of its trainings. */
 export function tableSessions(table: SearchTable): SessionWorld {
   const { seeds, values } = table
+  const shared = common(table)
+  const isWhole = (config: number) => values.subarray(config * seeds, (config + 1) * seeds).every(Number.isFinite)
+  const starts = shared.starts.filter(isWhole)
   return {
-    ...common(table),
+    ...shared,
+    // A session whose baseline does not run ends before it begins.
+    start: (random) => filesOf(table, random.derive('start').pick(starts.length > 0 ? starts : shared.starts)),
     name: table.name,
     seeds: Array.from({ length: Math.min(3, seeds) }, (_, seed) => seed),
     hidden: false,
@@ -106,6 +111,7 @@ function common(table: SearchTable) {
     direction: table.direction,
     space: spaceOf(table),
     sorted,
+    starts,
     meritAt: (config: number) => merits[config] ?? Number.NaN,
     merit: (knobs: Knobs) => merits[configOf(table, knobs)] ?? Number.NaN,
     start: (random: KeyedRandom) => filesOf(table, random.derive('start').pick(starts)),

@@ -157,6 +157,7 @@ function settingsOf(task: ResearchTask, options: StartResearchOptions, hasKey: b
     timed: task.timed,
     bounds: task.bounds,
     hidden_test: isDeterministic ? false : undefined,
+    rules: 2,
   }
 }
 

@@ -8,6 +8,9 @@ import { sampleTpe } from './tpe.ts'
 
 type OptimizerMethod = 'auto' | 'tpe' | 'cma_es'
 
+/** Chance of running out of memory up to which a point is proposed. */
+export const mostRisk = 0.35
+
 export interface Suggestion {
   readonly point: Point
   /** Loss of the base less that of the point, as it is expected. */
@@ -21,7 +24,7 @@ export function suggestPoints(
   random: Random,
 ): Suggestion[] {
   const pool = distinct(model, drawPool(model, mode, method, random))
-  const safe = pool.filter((point) => model.ranOut(point) < 0.35)
+  const safe = pool.filter((point) => model.ranOut(point) < mostRisk)
   const usable = safe.length > 0 ? safe : [...pool].sort((a, b) => model.ranOut(a) - model.ranOut(b)).slice(0, count)
   if (method !== 'auto') return usable.slice(0, count).map((point) => withGain(model, point))
   return takeBest(model, usable, count, mode === 'explore')

@@ -135,6 +135,10 @@ export const Attempt = z.strictObject({
   category: IdeaCategory,
   mode: SearchMode,
   knobs: Knobs.describe('All that are known of it, changed or not.'),
+  change: z
+    .enum(['knobs', 'patch', 'files'])
+    .optional()
+    .describe('What made it of its base; `knobs`: they say all of it. Absent: not known.'),
   fingerprint: z.string().describe('Equal for candidates that are equal but for layout and names.'),
   lines: Count.describe('Lines of code in scope.'),
   scores: z.array(SeedScore).describe('On validation, in the order of being run.'),

@@ -62,6 +62,12 @@ export const SessionSettings = z.strictObject({
     .boolean()
     .optional()
     .describe('The metric measures time: the incumbent is measured again beside each candidate.'),
+  rules: z
+    .int()
+    .min(1)
+    .max(2)
+    .optional()
+    .describe('Version of the decisions, so that a session that is resumed decides as it was begun; absent: 1.'),
   hidden_test: z
     .boolean()
     .optional()
@@ -85,9 +91,9 @@ export type CallUsage = z.infer<typeof CallUsage>
 /**
  * Why a candidate runs: `noise` and `repeat` measure the baseline, `race` compares, `refresh` measures the incumbent on seeds it
  * has not seen, `control` looks for drift, `confirm` uses fresh seeds and the hidden split, `ablate` leaves one change out,
- * `audit` lets a run finish that would have been killed.
+ * `audit` lets a run finish that would have been killed; `reevaluate` runs a candidate that was judged before on one more seed.
  */
-export const RunPurpose = z.enum(['noise', 'repeat', 'race', 'refresh', 'control', 'confirm', 'ablate', 'audit'])
+export const RunPurpose = z.enum(['noise', 'repeat', 'race', 'refresh', 'control', 'confirm', 'ablate', 'audit', 'reevaluate'])
 export type RunPurpose = z.infer<typeof RunPurpose>
 
 const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })

@@ -35,6 +35,8 @@ export interface SearchState {
   readonly pinned?: string | undefined
   /** Experiments that the budget still allows; absent: no cap. */
   readonly experimentsLeft?: number | undefined
+  /** Version of the decisions that the session was begun with. Absent: the first. */
+  readonly rules?: number | undefined
 }
 
 /** What to ask a proposer for. */
@@ -113,6 +115,10 @@ export interface Race {
     readonly seedSd?: number | undefined
     readonly shared?: number | undefined
   }
+  /** Gain over the incumbent with its error, by the noise of both as it was learned. Absent: a rule works it out from `noise`. */
+  readonly gain?: MeasuredGain | undefined
+  /** Version of the decisions that the session was begun with. Absent: the first. */
+  readonly rules?: number | undefined
   /** Gains of the attempts that were judged so far, kept or not. Absent: not known. */
   readonly tried?: readonly MeasuredGain[] | undefined
   /** Moving average of kept gains, in sigmas. */
@@ -132,6 +138,8 @@ export interface KeepRule<K extends string = string, S extends z.ZodType = z.Zod
   decide(race: Race, context: Context<z.output<S>>): RaceStep
   /** Fresh seeds on which what was kept is measured again on the hidden split before it is called confirmed. Absent: never confirmed. */
   readonly confirmSeeds?: number | undefined
+  /** Before a session ends, what may be better than its incumbent runs on more seeds, and the likeliest best is kept. Absent: it is not. */
+  readonly finalRaces?: true | undefined
   /** `kept`: the incumbent is known by the runs it was kept for, on the same seeds for the whole session. Absent: every keep brings a fresh seed. */
   readonly incumbent?: 'kept' | undefined
 }

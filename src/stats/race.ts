@@ -10,6 +10,8 @@ export interface RaceRule {
   /** Keep when z_n > threshold sqrt(maxSeeds / n): the shape of O'Brien and Fleming (1979), hard early and mild late. */
   readonly threshold: number
   readonly maxSeeds: RaceSeeds
+  /** Drop when z_n falls below the n-th of these. Absent: those that are usual for so many seeds. */
+  readonly floors?: readonly number[] | undefined
 }
 
 export type RaceDecision = 'continue' | 'discard' | 'keep' | 'inconclusive'
@@ -29,10 +31,18 @@ export const racePresets = {
   strict: { threshold: 1.75, maxSeeds: 5 },
 } as const satisfies Record<string, RaceRule>
 
+/**
+ * The same threshold over a race of up to five seeds: what is ahead is raced and not dropped, so that what would be the best is lost only by
+ * what it scores.
+ */
+export function longRace({ threshold }: RaceRule): RaceRule {
+  return { threshold, maxSeeds: 5, floors: [0, 0, 0.2, 0.3] }
+}
+
 /** What to do about a gain that is `z` standard errors above zero after `n` seeds, one or more. */
 export function decideRaceAt(n: number, z: number, rule: RaceRule): RaceDecision {
   requireFinite([z], 'z')
-  const floor = floors[rule.maxSeeds][n - 1]
+  const floor = (rule.floors ?? floors[rule.maxSeeds])[n - 1]
   if (floor !== undefined && z < floor) return 'discard'
   if (n >= 2 && z > rule.threshold * Math.sqrt(rule.maxSeeds / n)) return 'keep'
   if (n < rule.maxSeeds) return 'continue'

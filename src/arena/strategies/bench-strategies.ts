@@ -58,6 +58,8 @@ async function repeatSessions(
 const mostEmptyAnswers = 50
 
 interface SessionOptions {
+  /** Version of the decisions; absent: that of new sessions. */
+  readonly rules?: number | undefined
   readonly world: World
   readonly strategy: Strategy
   readonly params: unknown
@@ -67,7 +69,7 @@ interface SessionOptions {
 }
 
 /** Experiments until the target was found; absent: it was not. */
-export function runSession({ world, strategy, params, budget, random, signal }: SessionOptions): number | undefined {
+export function runSession({ world, strategy, params, budget, random, signal, rules = 2 }: SessionOptions): number | undefined {
   const session = world.open(random)
   const candidates = new Map<string, Candidate>()
   const tried = new Map<string, number>()
@@ -114,6 +116,7 @@ export function runSession({ world, strategy, params, budget, random, signal }: 
       space: world.space,
       banned: [],
       experimentsLeft: budget + 1 - attempts.length,
+      rules,
     }
     const request = strategy.next(state, context)
     const parents = request.parents.flatMap((id) => candidates.get(id) ?? [])

@@ -4,8 +4,16 @@
 import * as z from 'zod'
 import type { MeasuredGain, Race, RaceStep, SeedScore } from '../../contracts/index.ts'
 import { defineKeepRule } from '../../kernel/index.ts'
-import { adaptiveRule, decideRaceAt, meanOf, normalQuantile, type RaceRule, racePresets } from '../../stats/index.ts'
-import { gainOf, hasFailure, measureGain, pairGains, valuesBySeed } from './measure-gain.ts'
+import {
+  adaptiveRule,
+  decideRaceAt,
+  longRace,
+  meanOf,
+  normalQuantile,
+  type RaceRule,
+  racePresets,
+} from '../../stats/index.ts'
+import { gainOf, gainOfRace, hasFailure, pairGains, valuesBySeed } from './measure-gain.ts'
 import { chanceToHelp } from './shrunken-gains.ts'
 import { discardedWords, inconclusiveWords, keptWords, type RaceSeen } from './verdict-words.ts'
 
@@ -27,8 +35,10 @@ export const defaultRule = defineKeepRule({
       ),
   }),
   confirmSeeds: 5,
+  finalRaces: true,
   decide(race, { params }) {
-    return decideCandidate(race, ruleOf(params.preset, race.typicalGain))
+    const rule = ruleOf(params.preset, race.typicalGain)
+    return decideCandidate(race, (race.rules ?? 1) < 2 ? rule : longRace(rule))
   },
 })
 
@@ -38,7 +48,7 @@ function ruleOf(preset: 'explore' | 'balanced' | 'strict', typicalGain: number):
 
 function decideCandidate(race: Race, rule: RaceRule): RaceStep {
   const { direction, candidate, incumbent, linesAdded } = race
-  const gain = measureGain(race)
+  const gain = gainOfRace(race)
   const seen: RaceSeen = { pairs: pairGains(direction, candidate, incumbent), gain }
   if (hasFailure(candidate)) {
     return { action: 'discard', reason: discardedWords(seen, 'one of its scores is not a number') }
@@ -129,7 +139,7 @@ export const greedyRule = defineKeepRule({
 const limit = 2
 
 /** Why the candidate may not be kept; undefined when every guard holds. */
-function brokenGuard(race: Pick<Race, 'candidate' | 'incumbent' | 'secondary'>): string | undefined {
+export function brokenGuard(race: Pick<Race, 'candidate' | 'incumbent' | 'secondary'>): string | undefined {
   for (const guard of race.secondary) {
     const broken = brokenBy(guard, race)
     if (broken !== undefined) return broken

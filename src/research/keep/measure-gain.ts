@@ -31,6 +31,11 @@ export function measureGain(options: {
   return { mean, n, sigma: Math.sqrt(n * (variance + items)), item_error: Math.sqrt(items) }
 }
 
+/** The gain of a race: by the noise that was learned, or in sessions of the first rules by one number for all. */
+export function gainOfRace(race: Race): MeasuredGain | undefined {
+  return (race.rules ?? 1) < 2 ? measureGain(race) : race.gain
+}
+
 /** A gain in units of the noise of one difference, for the typical gain of a session. A task without noise has no such unit, hence the most. */
 export function gainInNoise({ mean, sigma }: MeasuredGain, noise: { readonly sigma: number }): number {
   return Math.min(mostInNoise, mean / Math.max(sigma, noise.sigma))
@@ -59,8 +64,8 @@ export function itemDifferences(
   return table.length === 0 ? undefined : table
 }
 
-// What items add to the variance of the mean, beyond that of seeds. One seed does not tell the two apart: then the larger counts.
-function itemVariance(differences_S_T: number[][], seedVariance: number): number {
+/** What items add to the variance of the mean, beyond that of seeds. One seed does not tell the two apart: then the larger counts. */
+export function itemVariance(differences_S_T: number[][], seedVariance: number): number {
   const [first = []] = differences_S_T
   if (differences_S_T.length === 1) return Math.max(0, errorOf([first]) ** 2 - seedVariance)
   const { task: between } = crossedAnova(differences_S_T).variance

@@ -27,6 +27,11 @@ export function keptWords(
   return `Kept (provisional): ${betterOn(seen)}, ${timesNoise(seen)}${more === undefined ? '' : `; ${more}`}.`
 }
 
+/** `Kept (provisional) before the end: better on 2 of 3 shared seeds, 0.4x noise; 71 % likely to be the better one by all that was tried.` */
+export function chosenWords(seen: RaceSeen, chance: number): string {
+  return `Kept (provisional) before the end: ${betterOn(seen)}, ${timesNoise(seen)}; ${percent(chance)} likely to be the better one by all that was tried.`
+}
+
 // Seeds that all agree are one observation, and no chance can be computed from it.
 function noNoiseWords(seen: RaceSeen): string | undefined {
   return hasNoNoise(seen) ? 'its seeds show no noise, so nothing says how far it holds on other items' : undefined

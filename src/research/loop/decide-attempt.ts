@@ -1,8 +1,9 @@
 // One candidate on its way: checked, repaired at most twice, raced seed by seed against the incumbent, decided by the keep rule.
 import type { AttemptFailure, AttemptVerdict, RaceStep, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { updateTypicalGain } from '../../stats/index.ts'
-import { gainInNoise, measureGain, pairGains } from '../keep/measure-gain.ts'
+import { gainInNoise, gainOfRace, pairGains } from '../keep/measure-gain.ts'
 import { freshSeeds, nextRaceRun, refreshBank } from '../keep/seed-bank.ts'
+import type { RaceSeen } from '../keep/verdict-words.ts'
 import { failedText, repairCall } from './decide-call.ts'
 import type { SessionPlugins } from './research-options.ts'
 import { capOnCall } from './session-budget.ts'
@@ -104,6 +105,13 @@ function concluded(
   return { kind: 'write', entries: [verdictEntry(state, attempt, verdict, reason, failure)] }
 }
 
+/** What is known of a candidate beside the incumbent, for words. */
+export function raceSeen(state: ResearchState, attempt: ResearchAttempt): RaceSeen {
+  const incumbent = attemptOf(state, state.incumbent ?? '')
+  const pairs = pairGains(state.settings?.direction ?? 'min', attempt.scores, incumbent.scores)
+  return { pairs, gain: gainOfRace(raceOf(state, attempt, incumbent)) }
+}
+
 /** A verdict with the numbers behind it. */
 export function verdictEntry(
   state: ResearchState,
@@ -112,9 +120,7 @@ export function verdictEntry(
   reason: string,
   failure?: AttemptFailure,
 ) {
-  const incumbent = attemptOf(state, state.incumbent ?? '')
-  const pairs = pairGains(state.settings?.direction ?? 'min', attempt.scores, incumbent.scores)
-  const gain = measureGain(raceOf(state, attempt, incumbent))
+  const { pairs, gain } = raceSeen(state, attempt)
   const kept = verdict === 'provisional' && gain !== undefined ? gainInNoise(gain, noiseOf(state)) : null
   return {
     type: 'verdict' as const,
@@ -123,7 +129,7 @@ export function verdictEntry(
     reason,
     typical_gain: updateTypicalGain(typicalGainOf(state), kept),
     gain,
-    pairs: gain && pairs,
+    pairs: gain && [...pairs],
     failure,
   }
 }

@@ -6,6 +6,7 @@ import { unifiedDiff } from '../diff/unified-diff.ts'
 import { measureGain, pairGains, type SeedResult } from '../keep/measure-gain.ts'
 import { materialise } from '../propose/materialise.ts'
 import { verdictEntry } from './decide-attempt.ts'
+import { decideFinalRace } from './decide-final-races.ts'
 import { decideDueTestEvaluation, runsToConfirm } from './decide-test-evaluation.ts'
 import { hasTimeFor } from './session-budget.ts'
 import type { NewEntry } from './session-journal.ts'
@@ -19,7 +20,7 @@ export function endedByCap(state: ResearchState, reason: EndReason): NewEntry {
 
 export function decideEnd(deciding: Deciding, reason: EndReason): Step {
   if (reason === 'failed') return ended(deciding.state, reason)
-  return decideAblation(deciding) ?? decideDueTestEvaluation(deciding, true) ?? ended(deciding.state, reason)
+  return decideFinalRace(deciding) ?? decideAblation(deciding) ?? decideDueTestEvaluation(deciding, true) ?? ended(deciding.state, reason)
 }
 
 function ended(state: ResearchState, reason: EndReason): Step {

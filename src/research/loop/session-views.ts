@@ -13,9 +13,11 @@ import {
   type SeedScore,
 } from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
+import { meanOf } from '../../stats/index.ts'
 import { type CurveRegret, curveRegret, type WatchedRun } from '../keep/curve-watcher.ts'
 import { startingTypicalGain } from '../keep/keep-rules.ts'
-import type { SeedResult } from '../keep/measure-gain.ts'
+import { type SeedResult, valuesBySeed } from '../keep/measure-gain.ts'
+import { compareByNoise, learnNoise, type NoiseModel } from '../keep/noise-model.ts'
 import { type SessionNoise, sessionNoise } from '../keep/session-noise.ts'
 import type { TestEvaluationRecord } from '../keep/test-evaluation.ts'
 
@@ -65,7 +67,39 @@ export function noiseOf(state: ResearchState): SessionNoise {
   )
   const races = state.attempts.map(({ pairs }) => pairs)
   const replaced = state.kept.slice(1, -1).map((id) => attemptOf(state, id).scores)
-  return sessionNoise(first, races, state.jitter, replaced)
+  const pooled = sessionNoise(first, races, state.jitter, replaced)
+  return isFirstRules(state) ? pooled : noiseOfIncumbent(state, pooled)
+}
+
+function isFirstRules({ settings }: ResearchState): boolean {
+  return (settings?.rules ?? 1) < 2
+}
+
+function noiseOfIncumbent(state: ResearchState, pooled: SessionNoise): SessionNoise {
+  const incumbent = state.attempts.find(({ id }) => id === state.incumbent)
+  const values = [...valuesBySeed(incumbent?.scores ?? []).values()]
+  if (values.length === 0) return pooled
+  const model = noiseModelOf(state)
+  const { variance, df } = model.at(meanOf(values))
+  return {
+    ...pooled,
+    sigma: Math.sqrt(2 * variance * (1 - model.shared)),
+    degreesOfFreedom: df,
+    seedSd: Math.sqrt(variance),
+    seedDegreesOfFreedom: df,
+    shared: model.shared,
+  }
+}
+
+const learned = new WeakMap<ResearchState['attempts'], NoiseModel>()
+
+/** Noise by level, from everything that was measured. A function of the attempts alone, so it is worked out once for them. */
+export function noiseModelOf({ attempts, settings }: ResearchState): NoiseModel {
+  const known = learned.get(attempts)
+  if (known !== undefined) return known
+  const model = learnNoise(attempts, settings?.direction ?? 'min')
+  learned.set(attempts, model)
+  return model
 }
 
 export function typicalGainOf(state: ResearchState): number {
@@ -76,10 +110,15 @@ export function typicalGainOf(state: ResearchState): number {
 export function raceOf(state: ResearchState, attempt: ResearchAttempt, incumbent: ResearchAttempt): Race {
   const { sigma, degreesOfFreedom, seedSd, shared } = noiseOf(state)
   const settings = state.settings
-  return {
+  const compared = {
     direction: settings?.direction ?? 'min',
     candidate: attempt.scores,
     incumbent: inBankOrder(stillCompared(state, attempt, incumbent), state.bank),
+  }
+  return {
+    ...compared,
+    gain: isFirstRules(state) ? undefined : compareByNoise({ ...compared, noise: noiseModelOf(state) }),
+    rules: settings?.rules,
     noise: { sigma, degreesOfFreedom, seedSd, shared },
     tried: state.attempts.flatMap(({ number, mode, gain }) =>
       number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
@@ -143,22 +182,41 @@ export function searchState(state: ResearchState): SearchState {
   const cap = settings.budget.experiments
   return {
     direction: settings.direction,
-    attempts: state.attempts.filter(({ vetoed }) => vetoed === undefined).map(known),
+    attempts: state.attempts
+      .filter(({ vetoed }) => vetoed === undefined)
+      .map((attempt) => (isFirstRules(state) ? known(attempt) : withChange(attempt))),
     incumbent,
     space: settings.space,
     catalog: settings.catalog,
     banned,
     pinned,
     experimentsLeft: cap === undefined ? undefined : Math.max(0, cap - state.spend.experiments),
+    rules: settings.rules,
   }
 }
 
-const KNOWN = Attempt.keyof().options
+const KNOWN = Attempt.keyof().options.filter((field) => field !== 'change')
 
 // An attempt of the journal has runs and test scores besides. Outcomes by item would teach a search the items, not the task.
 function known(attempt: ResearchAttempt): Attempt {
+  const before = shown.get(attempt)
+  if (before !== undefined) return before
   const fields = Object.fromEntries(KNOWN.map((field) => [field, attempt[field]])) as Attempt // the fields of its schema
-  return { ...fields, scores: attempt.scores.map(({ items: _, ...score }) => score) }
+  const attemptShown = { ...fields, scores: attempt.scores.map(({ items: _, ...score }) => score) }
+  shown.set(attempt, attemptShown)
+  return attemptShown
+}
+
+// The same object for the same attempt: what a model worked out for it is found again.
+const shown = new WeakMap<ResearchAttempt, Attempt>()
+const changed = new WeakMap<ResearchAttempt, Attempt>()
+
+function withChange(attempt: ResearchAttempt): Attempt {
+  const before = changed.get(attempt)
+  if (before !== undefined) return before
+  const attemptShown = { ...known(attempt), change: attempt.idea?.change.kind }
+  changed.set(attempt, attemptShown)
+  return attemptShown
 }
 
 /** Most memory that the processes of a run held together. */

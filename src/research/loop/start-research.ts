@@ -181,6 +181,7 @@ export function settingsOf(
     timed: task.timed,
     bounds: task.bounds,
     hidden_test: isDeterministic ? false : undefined,
+    rules: 2,
   }
 }
 

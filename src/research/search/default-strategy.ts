@@ -5,7 +5,7 @@ import type { Attempt, CandidateIdea, Context, Random, SearchRequest, SearchStat
 import { defineStrategy } from '../../kernel/index.ts'
 import { attemptModel } from '../surrogate/attempt-model.ts'
 import { logExpectedImprovement } from '../surrogate/gaussian-process.ts'
-import { mostPromising, type Origin } from './most-promising.ts'
+import { farGoal, mostPromising, nearestTo, type Origin, worthTowards } from './most-promising.ts'
 import { isKept, requestFrom, stalledFor } from './strategies.ts'
 
 const params = z.strictObject({
@@ -44,22 +44,49 @@ export const defaultStrategy = defineStrategy({
     const stalled = stalledFor(state)
     const usual = choose(model.best, stalled, context, state.attempts.length)
     const random = context.random('imagine', state.attempts.length)
+    const options = { model, state, boldness, random }
     const wider = stalled < plateau ? [] : [...basesOf(model.best, random), usual]
-    const { parents, mode } = mostPromising(wider, { model, state, boldness, random }) ?? usual
-    return requestFrom(state, { parents: parents.map(({ id }) => id), mode, ideas, avoidFamilies })
+    const around = mostPromising(wider, options)
+    const { parents, mode } = around ?? usual
+    const request = { parents: parents.map(({ id }) => id), mode, ideas, avoidFamilies }
+    if ((state.rules ?? 1) < 2) return requestFrom(state, request)
+    if (exploresNow(stalled, plateau)) return requestFrom(state, { ...request, parents: request.parents.slice(0, 1), mode: 'explore' })
+    const goal = isOnFalsePeak(stalled, plateau) ? farGoal(options) : undefined
+    const near = goal && nearestTo(goal, model, state.space)
+    if (goal === undefined || near === undefined || !(goal.worth > (around?.worth ?? 0))) return requestFrom(state, request)
+    return requestFrom(state, { ...request, parents: [near.id], mode: 'diversify' })
   },
   rank(candidates, state, context) {
     const { params, request } = context
-    const { top, predict } = attemptModel(state)
+    const model = attemptModel(state)
+    const isSecond = (state.rules ?? 1) >= 2
+    const boldness = params.boldness * (isSecond && request.mode === 'explore' ? exploring.boldness : 1)
+    const random = context.random('goal', state.attempts.length)
+    const isLost = isSecond && request.mode !== 'explore' && isOnFalsePeak(stalledFor(state), params.plateau)
+    const goal = isLost ? farGoal({ model, state, boldness, random }) : undefined
     const worth = candidates.map((candidate) => {
-      const { mean, sd } = predict(candidate, request.parents)
-      return logExpectedImprovement(mean, params.boldness * sd, top)
+      const { mean, sd } = model.predict(candidate, request.parents)
+      const own = logExpectedImprovement(mean, boldness * sd, model.top)
+      return goal === undefined ? own : Math.max(own, worthTowards(goal, candidate.knobs, state.space))
     })
     return allowed(candidates, state, request)
       .sort((a, b) => (worth[b] ?? 0) - (worth[a] ?? 0) || a - b)
       .slice(0, params.run)
   },
 })
+
+/** On its way to a plateau a search departs at every third experiment, and trusts what it does not know twice as much. */
+const exploring = { every: 3, boldness: 2 }
+
+function exploresNow(stalled: number, plateau: number): boolean {
+  return stalled >= plateau / 2 && stalled % exploring.every === exploring.every - 1
+}
+
+// Where nothing near the best has been better for as long as this, the peak may be a false one: the model is asked for the most promising
+// place of the whole space, and steps lead there, though none of them need be better itself.
+function isOnFalsePeak(stalled: number, plateau: number): boolean {
+  return stalled >= plateau
+}
 
 function basesOf(best: readonly Attempt[], random: Random): Origin[] {
   const half = best.slice(0, Math.ceil(best.length / 2))

@@ -3,12 +3,15 @@
 import type { Attempt, KnobSpec, Knobs, KnobValue, Random, SearchRequest, SearchState } from '../../contracts/index.ts'
 import type { AttemptModel } from '../surrogate/attempt-model.ts'
 import { logExpectedImprovement } from '../surrogate/gaussian-process.ts'
+import { isTurnable, type PromisingPoint, promisingPoints } from '../surrogate/promising-points.ts'
 
 /** Changes that are imagined around a base, and how many of the best of them say what it is worth. */
 const imagined = { count: 24, best: 2 }
 
 /** A base, or a base and what to combine it with. */
 export type Origin = { readonly parents: readonly Attempt[]; readonly mode: SearchRequest['mode'] }
+
+type Promising = Origin & { /** Logarithm of the gain that is expected around it. */ readonly worth: number }
 
 interface PromisingOptions {
   readonly model: AttemptModel
@@ -18,11 +21,11 @@ interface PromisingOptions {
 }
 
 /** The origin around which the model expects the largest gain; none where there is no knob to imagine changes of. */
-export function mostPromising(origins: readonly Origin[], options: PromisingOptions): Origin | undefined {
+export function mostPromising(origins: readonly Origin[], options: PromisingOptions): Promising | undefined {
   const names = Object.keys(options.state.space)
   const keyOf = (knobs: Attempt['knobs']) => names.map((name) => knobs[name]).join('\n')
   const tried = new Set(options.state.attempts.map(({ knobs }) => keyOf(knobs)))
-  let best: Origin | undefined
+  let best: Promising | undefined
   let most = Number.NEGATIVE_INFINITY
   for (const origin of origins) {
     const seen = new Set(tried)
@@ -30,7 +33,7 @@ export function mostPromising(origins: readonly Origin[], options: PromisingOpti
     const gain = gainAround(origin, options, isNew)
     if (gain > most) {
       most = gain
-      best = origin
+      best = { ...origin, worth: gain }
     }
   }
   return best
@@ -59,6 +62,35 @@ function gainAround(
   return top + Math.log(gains.reduce((sum, gain) => sum + Math.exp(gain - top), 0) / imagined.best)
 }
 
+/** What a gain is worth that is one change further away than the next. */
+const laterByOne = 0.4
+
+/** The place of the whole space from which the model expects the most. */
+export function farGoal({ model, state, boldness, random }: PromisingOptions): PromisingPoint | undefined {
+  const [best] = model.best
+  if (best === undefined) return undefined
+  const names = Object.keys(state.space)
+  const keyOf = (knobs: Knobs) => names.map((name) => knobs[name]).join('\n')
+  const tried = new Set(state.attempts.map(({ knobs }) => keyOf(knobs)))
+  const isNew = (knobs: Knobs) => !tried.has(keyOf(knobs))
+  return promisingPoints({ model, space: state.space, base: best.knobs, parents: [best.id], boldness, isNew, random })[0]
+}
+
+/** The attempt that has the fewest knobs to turn before it is there; of equals the better one. */
+export function nearestTo(goal: PromisingPoint, { best }: AttemptModel, space: SearchState['space']): Attempt | undefined {
+  const near = best.map((attempt) => ({ attempt, away: awayFrom(goal, attempt.knobs, space) }))
+  return near.sort((a, b) => a.away - b.away)[0]?.attempt
+}
+
+/** What a step towards a goal is worth, as the logarithm of a gain: the further it still is, the less. */
+export function worthTowards(goal: PromisingPoint, knobs: Knobs, space: SearchState['space']): number {
+  return goal.worth + awayFrom(goal, knobs, space) * Math.log(laterByOne)
+}
+
+function awayFrom({ knobs: wanted }: PromisingPoint, knobs: Knobs, space: SearchState['space']): number {
+  return Object.keys(space).filter((name) => name in wanted && knobs[name] !== wanted[name]).length
+}
+
 // Changes as a proposer might make them, thought of only to compare where they could start from: one to three knobs at random take
 // another value; of two parents, that of the second where they differ.
 const mostKnobsChanged = 3
@@ -84,10 +116,6 @@ export function imagineChanges({ space, base, partner, count, random }: ImagineO
     }
     return knobs
   })
-}
-
-function isTurnable(spec: KnobSpec | undefined): boolean {
-  return spec !== undefined && (spec.kind === 'range' ? spec.high > spec.low : spec.values.length > 1)
 }
 
 function drawn(names: readonly string[], count: number, random: Random): string[] {

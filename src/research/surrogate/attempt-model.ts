@@ -2,12 +2,12 @@
 // them, and of the changes it is made of with their families and categories, each effect normal around 0. It is computed in the
 // space of attempts (Rasmussen and Williams 2006, algorithm 2.1), where thousands of effects cost nothing.
 import type { Attempt, CandidateIdea, Direction, Knobs, SearchState } from '../../contracts/index.ts'
-import { normalQuantile } from '../../stats/index.ts'
+import { normalCdf, normalQuantile } from '../../stats/index.ts'
 import { fitScales, knobLikeness, type Scales, usualScales } from './additive-kernel.ts'
 import { GaussianProcess, type Kernel, kernelRows, noisyFactor } from './gaussian-process.ts'
 import { type KnobAxes, knobAxes } from './knob-axes.ts'
 import { inCommon, type Lineage, type Lineages, lineages } from './lineage.ts'
-import type { Triangle } from './linear-algebra.ts'
+import { inverse, type Triangle } from './linear-algebra.ts'
 
 /** Variances of the effects of changes, beside a variance of scores of 1. */
 const variance = { change: 0.3, family: 0.2, category: 0.1 }
@@ -19,6 +19,8 @@ export interface AttemptModel {
   readonly best: readonly Attempt[]
   /** What the model believes of the first of them. */
   readonly top: number
+  /** Chance that one that was scored is truly better than another, by all that was tried; undefined where one was not scored. */
+  chanceOver(attempt: string, other: string): number | undefined
   /** What to expect of a candidate. */
   predict(candidate: CandidateIdea, parents: readonly string[]): Belief
   /** What to expect of a change of knobs that was not proposed. */
@@ -42,33 +44,70 @@ export function attemptModel(state: SearchState): AttemptModel {
 function buildModel(state: SearchState): AttemptModel {
   const known = rememberedAttempts(state)
   const remembered = mostRelevant(known)
-  const ways = lineages(state.attempts)
-  const { axes, scales, points, factor } = factorOf(state, { known, remembered, ways })
+  const ways = lineages(state.attempts, state.rules)
+  const coarseness = coarsenessOf(state)
+  const { axes, scales, points, factor } = factorOf(state, { known, remembered, ways, coarseness })
   const kernel = kernelOf(axes, scales)
   const scores = normalScores(remembered.map(({ merit }) => merit))
   const process = new GaussianProcess({ kernel, points, factor, targets: scores })
   // The posterior mean at what was tried is its score less its share of noise.
-  const beliefs = scores.map((score, i) => score - noiseOf(remembered[i]?.attempt, scales) * (process.weights[i] ?? 0))
+  const noises = remembered.map(({ attempt }) => noiseOf(attempt, scales, coarseness))
+  const beliefs = scores.map((score, i) => score - (noises[i] ?? 0) * (process.weights[i] ?? 0))
   const order = remembered.map((_, i) => i).filter((i) => Number.isFinite(remembered[i]?.merit))
   order.sort((a, b) => (beliefs[b] ?? 0) - (beliefs[a] ?? 0) || a - b)
+  const inverted = once(() => inverse(factor))
+  const stretch = once(() => ((state.rules ?? 1) < 2 ? 1 : calibration(process.weights, inverted())))
   const beliefAt = (point: Point): Belief => {
     const { mean, variance } = process.predict(point)
-    return { mean, sd: Math.sqrt(Math.max(variance, 0)) }
+    return { mean, sd: stretch() * Math.sqrt(Math.max(variance, 0)) }
+  }
+  const chanceOver = (attempt: string, other: string) => {
+    const [i, j] = [attempt, other].map((id) => remembered.findIndex((each) => each.attempt.id === id)) as [number, number] // two of two
+    if (i < 0 || j < 0) return undefined
+    if (i === j) return 0.5
+    // The posterior covariance of what was tried is N - N (K + N)^-1 N.
+    const [a, b] = [noises[i] ?? 0, noises[j] ?? 0]
+    const at = (p: number, q: number) => inverted()[Math.max(p, q)]?.[Math.min(p, q)] ?? 0
+    const variance = a + b - a * a * at(i, i) - b * b * at(j, j) + 2 * a * b * at(i, j)
+    const apart = (beliefs[i] ?? 0) - (beliefs[j] ?? 0)
+    return normalCdf(apart / Math.sqrt(Math.max(variance, 1e-12)))
   }
   return {
     best: order.flatMap((i) => remembered[i]?.attempt ?? []),
+    chanceOver,
     top: beliefs[order[0] ?? -1] ?? 0,
     predict({ idea, knobs, fingerprint }, parents) {
       const { family, category } = idea
       const from = idea.parents.length > 0 ? idea.parents : parents
-      const change = { id: fingerprint, parents: from, family, category, knobs }
+      const change = { id: fingerprint, parents: from, family, category, knobs, change: idea.change.kind }
       return beliefAt({ knobs: axes.describe(knobs), way: ways.grown(change) })
     },
     imagine(knobs, parents) {
-      const change = { id: '', parents, family: '', category: 'hyperparameter', knobs } as const
+      const change = { id: '', parents, family: '', category: 'hyperparameter', knobs, change: 'knobs' } as const
       return beliefAt({ knobs: axes.describe(knobs), way: ways.grown(change) })
     },
   }
+}
+
+function once<T>(work: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: work() }
+    return made.value
+  }
+}
+
+/** Newest attempts whose errors are counted, how many as large as expected are added, and how far a standard deviation is stretched. */
+const calibrated = { newest: 40, expected: 10, least: 0.7, most: 1.6 }
+
+// How large errors are beside what the model said of them: each attempt is held against what all others say of it (Rasmussen and Williams
+// 2006, section 5.4.2). By this much what it says of others is stretched.
+function calibration(weights: Float64Array, inverted: Triangle): number {
+  const from = Math.max(0, weights.length - calibrated.newest)
+  let squares = calibrated.expected
+  for (let i = from; i < weights.length; i++) squares += (weights[i] as number) ** 2 / (inverted[i]?.[i] ?? 1)
+  const ratio = Math.sqrt(squares / (calibrated.expected + weights.length - from))
+  return Math.min(calibrated.most, Math.max(calibrated.least, ratio))
 }
 
 type Point = { readonly knobs: Int32Array; readonly way: Lineage }
@@ -80,6 +119,7 @@ type Factored = {
   /** Attempts that the scales were fitted to. */
   readonly fittedTo: readonly Attempt[]
   readonly scales: Scales
+  readonly coarseness: number
   readonly points: readonly Point[]
   readonly factor: Triangle
 }
@@ -89,8 +129,9 @@ const factored = new WeakMap<Attempt, Factored>()
 // A session asks again after every attempt, and all rows but the last are the same: what was worked out for its baseline is grown.
 function factorOf(
   state: SearchState,
-  { known, remembered, ways }: { known: Remembered[]; remembered: readonly Remembered[]; ways: Lineages },
+  of: { known: Remembered[]; remembered: readonly Remembered[]; ways: Lineages; coarseness: number },
 ): Factored {
+  const { known, remembered, ways, coarseness } = of
   const attempts = remembered.map(({ attempt }) => attempt)
   const [first] = attempts
   const kept = first === undefined ? undefined : factored.get(first)
@@ -101,13 +142,13 @@ function factorOf(
   const fittedTo = toFit.map(({ attempt }) => attempt)
   const fits =
     before !== undefined && before.fittedTo.length === fittedTo.length && startsWith(fittedTo, before.fittedTo)
-  const scales = fits ? before.scales : scalesOf(axes, toFit, ways)
-  const grows = fits && startsWith(attempts, before.attempts)
+  const scales = fits ? before.scales : scalesOf(axes, toFit, ways, coarseness)
+  const grows = fits && before.coarseness === coarseness && startsWith(attempts, before.attempts)
   const old = grows ? before.points : []
   const points = [...old, ...attempts.slice(old.length).map((attempt) => pointOf(attempt, axes, ways))]
   const rows = kernelRows(kernelOf(axes, scales), points, old.length)
-  const factor = noisyFactor(rows, (place) => noiseOf(attempts[place], scales), grows ? before.factor : [])
-  const result = { attempts, space: state.space, axes, fittedTo, scales, points, factor }
+  const factor = noisyFactor(rows, (place) => noiseOf(attempts[place], scales, coarseness), grows ? before.factor : [])
+  const result = { attempts, space: state.space, axes, fittedTo, scales, coarseness, points, factor }
   if (first !== undefined) factored.set(first, result)
   return result
 }
@@ -124,7 +165,7 @@ function fittedCount(known: number): number {
   return count
 }
 
-function scalesOf(axes: KnobAxes, past: readonly Remembered[], ways: Lineages): Scales {
+function scalesOf(axes: KnobAxes, past: readonly Remembered[], ways: Lineages, coarseness: number): Scales {
   if (past.length === 0) return usualScales(axes.count)
   const points = past.map(({ attempt }) => pointOf(attempt, axes, ways))
   const pairs = (points.length * (points.length + 1)) / 2
@@ -137,7 +178,7 @@ function scalesOf(axes: KnobAxes, past: readonly Remembered[], ways: Lineages): 
       besides[at++] = shared(a.way, b.way)
     }
   }
-  const seeds = past.map(({ attempt }) => seedsOf(attempt))
+  const seeds = past.map(({ attempt }) => 1 / shareOfNoise(attempt, coarseness))
   return fitScales({ axes: axes.count, parts, besides, seeds, scores: normalScores(past.map(({ merit }) => merit)) })
 }
 
@@ -153,8 +194,25 @@ function kernelOf(axes: KnobAxes, scales: Scales): Kernel<Point> {
   }
 }
 
-function noiseOf(attempt: Attempt | undefined, scales: Scales): number {
-  return (scales[scales.length - 1] ?? 0) / seedsOf(attempt)
+function noiseOf(attempt: Attempt | undefined, scales: Scales, coarseness: number): number {
+  return (scales[scales.length - 1] ?? 0) * shareOfNoise(attempt, coarseness)
+}
+
+// More seeds do not even out what the items of the split do.
+function shareOfNoise(attempt: Attempt | undefined, coarseness: number): number {
+  return coarseness + (1 - coarseness) / seedsOf(attempt)
+}
+
+/** Share of the noise of one score that is that of the items, as the races showed it; 0 in sessions of the first rules. */
+function coarsenessOf({ attempts, rules = 1 }: SearchState): number {
+  if (rules < 2) return 0
+  const shares = attempts.flatMap(({ gain }) => {
+    if (gain?.item_error === undefined || gain.n < 2) return []
+    const items = gain.item_error ** 2
+    const bySeed = Math.max(0, gain.sigma ** 2 - gain.n * items)
+    return items + bySeed > 0 ? [items / (items + bySeed)] : []
+  })
+  return shares.length === 0 ? 0 : Math.round((20 * shares.reduce((sum, share) => sum + share, 0)) / shares.length) / 20
 }
 
 function seedsOf(attempt: Attempt | undefined): number {

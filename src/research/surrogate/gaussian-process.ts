@@ -47,6 +47,39 @@ export class GaussianProcess<P> {
     return { mean, variance }
   }
 
+  /**
+   * Beliefs at many points, of which some are chosen one after the other before any of them is measured. A point that is chosen is believed
+   * to score its mean (the kriging believer of Ginsbourger, Le Riche and Carraro 2010): means stay, and what lies near it is less unknown.
+   */
+  beliefs(points: readonly P[], noise: number) {
+    const solved = points.map((point) => {
+      const alike = Float64Array.from(this.#points, (other) => this.#kernel(point, other))
+      const mean = alike.reduce((sum, like, i) => sum + like * (this.weights[i] as number), 0)
+      return { mean, parts: [...solveLower(this.#factor, alike)] }
+    })
+    const variances = solved.map(({ parts }, i) =>
+      parts.reduce((left, part) => left - part * part, this.#kernel(points[i] as P, points[i] as P)),
+    )
+    return {
+      means: solved.map(({ mean }) => mean),
+      /** What is not known of each; by rounding it may be below zero. */
+      variances,
+      choose: (place: number) => {
+        const own = solved[place]?.parts ?? []
+        const known = own.length
+        const deviation = Math.sqrt(Math.max(1e-12, (variances[place] as number) + noise))
+        for (const [i, { parts }] of solved.entries()) {
+          if (i === place) continue
+          let covariance = this.#kernel(points[i] as P, points[place] as P)
+          for (let part = 0; part < known; part++) covariance -= (own[part] as number) * (parts[part] as number)
+          parts.push(covariance / deviation)
+          variances[i] = (variances[i] as number) - (covariance / deviation) ** 2
+        }
+        own.push(deviation)
+      },
+    }
+  }
+
   /** Logarithm of the marginal likelihood of the targets, less a constant. */
   logEvidence(): number {
     const fit = this.#targets.reduce((sum, target, i) => sum + target * (this.weights[i] as number), 0)

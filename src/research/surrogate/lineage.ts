@@ -16,6 +16,7 @@ export type Change = {
   readonly family: string
   readonly category: IdeaCategory
   readonly knobs: Knobs
+  readonly change?: Attempt['change']
 }
 
 export type Lineages = ReturnType<typeof lineages>
@@ -23,14 +24,16 @@ export type Lineages = ReturnType<typeof lineages>
 const nothing: Lineage = { changes: new Set(), families: new Map(), categories: new Map() }
 
 /** The lineage of every attempt, and that of a change that was not tried. Parents that are unknown add nothing. */
-export function lineages(attempts: readonly Attempt[]) {
+export function lineages(attempts: readonly Attempt[], rules = 1) {
   const known = new Map<string, Lineage>()
   const knobs = new Map<string, Knobs>()
   const grown = (change: Change): Lineage => {
     const [base = '', partner] = change.parents
     const from = known.get(base) ?? nothing
     const other = partner === undefined ? nothing : (known.get(partner) ?? nothing)
-    const isKnobChange = change.category === 'hyperparameter' && differ(change.knobs, knobs.get(base))
+    // In sessions of the first rules, what its author called so.
+    const isOfKnobs = rules < 2 || change.change === undefined ? change.category === 'hyperparameter' : change.change === 'knobs'
+    const isKnobChange = isOfKnobs && differ(change.knobs, knobs.get(base))
     if (isKnobChange && (other === nothing || other === from)) return from
     const joined = {
       changes: new Set([...from.changes, ...other.changes]),

@@ -11,8 +11,10 @@ import type {
 } from '../../../contracts/index.ts'
 import { defineProposer, EvsysError } from '../../../kernel/index.ts'
 import { keyOf, type Point, pointOf, settled } from '../../surrogate/knob-space.ts'
+import { attemptModel } from '../../surrogate/attempt-model.ts'
+import { promisingPoints } from '../../surrogate/promising-points.ts'
 import { type KnobModel, openKnobModel } from './knob-model.ts'
-import { distinct, type Suggestion, suggestPoints, turnedAt, withGain } from './suggest-points.ts'
+import { distinct, mostRisk, type Suggestion, suggestPoints, turnedAt, withGain } from './suggest-points.ts'
 
 export const optimizerParams = z.strictObject({
   method: z
@@ -67,7 +69,7 @@ function suggestFor(
       ? crossed(model, request.parents[1], state, draws)
       : request.mode === 'ablate'
         ? undone(model, state)
-        : []
+        : promised(model, { request, state }, method, draws)
   const first = distinct(model, own).map((point) => withGain(model, point))
   if (first.length >= count) return first.slice(0, count)
   // Some may be of a family that is not wanted: then a few more than were asked for.
@@ -75,6 +77,36 @@ function suggestFor(
   const tried = new Set([...model.tried, ...first.map(({ point }) => keyOf(model.dimensions, point))])
   const taken = { ...model, tried }
   return [...first, ...suggestPoints(taken, { mode: request.mode, count: count - first.length + spare, method }, draws)]
+}
+
+/** Attempts before which a model of them says less than steps from what is known to run. */
+const leastRemembered = 4
+
+// The places from which the model that ranks ideas expects most: it reads choices, their values wherever they stand, and what a change of
+// code did, and is asked for what it would choose of the whole space. They differ by more knobs than a step does.
+function promised(
+  model: KnobModel,
+  { request, state }: Pick<Brief, 'request' | 'state'>,
+  method: OptimizerParams['method'],
+  draws: Random,
+): Point[] {
+  if ((state.rules ?? 1) < 2 || method !== 'auto' || state.attempts.length < leastRemembered) return []
+  const { dimensions, tried } = model
+  const space = Object.fromEntries(dimensions.map(({ name, spec }) => [name, spec]))
+  const at = (knobs: Knobs) => pointOf(dimensions, knobs)
+  const found = promisingPoints({
+    model: attemptModel(state),
+    space,
+    base: model.knobs,
+    parents: request.parents.slice(0, 1),
+    boldness: request.mode === 'explore' ? 2 : 1,
+    isNew: (knobs) => {
+      const point = at(knobs)
+      return point !== undefined && !tried.has(keyOf(dimensions, point)) && model.ranOut(point) < mostRisk
+    },
+    random: draws,
+  })
+  return found.flatMap(({ knobs }) => at(knobs) ?? [])
 }
 
 // What the other parent changed, on top of the base; then mixtures.

@@ -2,12 +2,14 @@
 // those from which it expects the most.
 import type { Random, SearchMode } from '../../../contracts/index.ts'
 import { clamp, type Dimension, keyOf, knobsAt, type Point, settled } from '../../surrogate/knob-space.ts'
-import { fitSurrogate } from '../../surrogate/knob-surrogate.ts'
 import { sampleCmaEs } from './cma-es.ts'
 import type { KnobModel } from './knob-model.ts'
 import { sampleTpe } from './tpe.ts'
 
 type OptimizerMethod = 'auto' | 'tpe' | 'cma_es'
+
+/** Chance of running out of memory up to which a point is proposed. */
+export const mostRisk = 0.35
 
 export interface Suggestion {
   readonly point: Point
@@ -22,7 +24,7 @@ export function suggestPoints(
   random: Random,
 ): Suggestion[] {
   const pool = distinct(model, drawPool(model, mode, method, random))
-  const safe = pool.filter((point) => model.ranOut(point) < 0.35)
+  const safe = pool.filter((point) => model.ranOut(point) < mostRisk)
   const usable = safe.length > 0 ? safe : [...pool].sort((a, b) => model.ranOut(a) - model.ranOut(b)).slice(0, count)
   if (method !== 'auto') return usable.slice(0, count).map((point) => withGain(model, point))
   return takeBest(model, usable, count, mode === 'explore')
@@ -122,13 +124,9 @@ export function distinct({ dimensions, tried }: KnobModel, points: readonly Poin
 
 /** By expected improvement; every choice is believed before the next is made, so that the choices differ. */
 function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBold: boolean): Suggestion[] {
-  const { dimensions, base, noise } = model
-  const left = new Map(pool.map((point) => [keyOf(dimensions, point), point]))
-  const observed = [...model.observed]
-  const chosen: Suggestion[] = []
-  let { surrogate } = model
+  const { dimensions, base, surrogate, observed } = model
   // The base was meant to work: what lies far from it is trusted later.
-  const reach = 0.3 + 0.05 * model.observed.length
+  const reach = 0.3 + 0.05 * observed.length
   const trust = (point: Point) => {
     if (isBold) return 1
     const distance = point.reduce(
@@ -137,20 +135,25 @@ function takeBest(model: KnobModel, pool: readonly Point[], count: number, isBol
     )
     return Math.exp((-0.5 * distance) / reach ** 2)
   }
+  const weights = pool.map((point) => (1 - model.ranOut(point)) * trust(point))
+  const before = surrogate.predict(base).mean
+  let target = Math.min(before, ...observed.map(({ point }) => surrogate.predict(point).mean))
+  const { belief, choose } = surrogate.among(pool)
+  const left = new Set(pool.keys())
+  const chosen: Suggestion[] = []
   while (chosen.length < count && left.size > 0) {
-    const current = surrogate
-    const target = Math.min(current.predict(base).mean, ...observed.map(({ point }) => current.predict(point).mean))
-    let best: { key: string; point: Point; worth: number } | undefined
-    for (const [key, point] of left) {
-      const { mean, sd } = current.predict(point)
-      const worth = improvement(target - mean, isBold ? sd * 1.5 : sd) * (1 - model.ranOut(point)) * trust(point)
-      if (best === undefined || worth > best.worth) best = { key, point, worth }
+    let best: { place: number; worth: number; mean: number } | undefined
+    for (const place of left) {
+      const { mean, sd } = belief(place)
+      const worth = improvement(target - mean, isBold ? sd * 1.5 : sd) * (weights[place] ?? 0)
+      if (best === undefined || worth > best.worth) best = { place, worth, mean }
     }
     if (best === undefined) break
-    left.delete(best.key)
-    chosen.push(withGain(model, best.point))
-    observed.push({ point: best.point, loss: current.predict(best.point).mean, seeds: 1 })
-    if (chosen.length < count) surrogate = fitSurrogate(dimensions, observed, base, noise)
+    const { place, mean } = best
+    left.delete(place)
+    chosen.push({ point: pool[place] ?? base, gain: observed.length < 2 ? 0 : before - mean })
+    choose(place)
+    target = Math.min(target, mean)
   }
   return chosen
 }

@@ -250,7 +250,7 @@ export interface RunHost
     | 'onCost'
   > {
   readonly sealed: Pick<SealedBenchmarks, 'sealed' | 'tasks' | 'hash' | 'score' | 'attempt'>
-  readonly checked: Pick<CheckedExperiment, 'cards'>
+  readonly checked: Pick<CheckedExperiment, 'cards' | 'drivingAlgorithms'>
   readonly options: Pick<SessionOptions, 'signal' | 'onNotice'>
 }
 

@@ -12,7 +12,12 @@ const home = path.resolve(runDir, '..', '..', '..'), project = path.dirname(home
 const attempt = (f) => { try { const r = f(); say('done ' + JSON.stringify(r ?? null)) } catch (e) { say('refused ' + (e.code ?? e.message)) } }
 const sh = (line) => cp.execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8', stdio: 'pipe' })
 `
-const attack = (name: string, code: string, ends: RecipeAttack['ends'] = 'completed', said = /^refused /): RecipeAttack => ({
+const attack = (
+  name: string,
+  code: string,
+  ends: RecipeAttack['ends'] = 'completed',
+  said = /^refused /,
+): RecipeAttack => ({
   name,
   code: tools + code,
   ends,

@@ -1,7 +1,7 @@
 // Which process works in the folder of a run. After a crash of the controller its workers leave by themselves, but not in the
 // same instant: the next attempt waits until the old one is gone, so that two never save and delete in one folder.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import { EvsysError, fileError, isAlive, type ProcessIdentity, systemClock, systemCode } from '../../kernel/index.ts'
 
@@ -18,6 +18,7 @@ export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal
   await untilFree(file, signal, holder)
   try {
     mkdirSync(runDir, { recursive: true })
+    mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, JSON.stringify(holder))
   } catch (cause) {
     throw fileError('write', file, cause)
@@ -36,8 +37,9 @@ export async function untilRunDirFree(runDir: string, signal: AbortSignal): Prom
   await untilFree(fileIn(runDir), signal)
 }
 
+// Beside the folder of the run: what lies in that its code can replace by a link to another file.
 function fileIn(runDir: string): string {
-  return join(runDir, 'worker.json')
+  return join(dirname(runDir), '.workers', `${basename(runDir)}.json`)
 }
 
 async function untilFree(file: string, signal: AbortSignal, own?: ProcessIdentity): Promise<void> {

@@ -14,7 +14,7 @@ const pollMs = 50
 
 /** Waits until the process that worked here before is gone, then makes `holder` the one. Returns what releases the folder. */
 export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal: AbortSignal): Promise<() => void> {
-  const file = fileIn(runDir)
+  const file = holderFile(runDir)
   await untilFree(file, signal, holder)
   try {
     mkdirSync(runDir, { recursive: true })
@@ -34,11 +34,11 @@ export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal
 
 /** Waits until no process works in the folder of a run: what lies there grows no more. */
 export async function untilRunDirFree(runDir: string, signal: AbortSignal): Promise<void> {
-  await untilFree(fileIn(runDir), signal)
+  await untilFree(holderFile(runDir), signal)
 }
 
-// Beside the folder of the run: what lies in that its code can replace by a link to another file.
-function fileIn(runDir: string): string {
+/** Beside the folder of the run: what lies in that its code can replace by a link to another file. */
+export function holderFile(runDir: string): string {
   return join(dirname(runDir), '.workers', `${basename(runDir)}.json`)
 }
 

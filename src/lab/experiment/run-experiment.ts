@@ -198,7 +198,7 @@ async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
     projectDir,
     outputRoot: experiment.output_dir ?? join(projectDir, '.evsys', 'runs'),
     hidden,
-    runs: [experiment, ...runs.map(({ config }) => config)],
+    runs: [experiment.callbacks, experiment.log_store, ...runs.map(({ config }) => config)],
     plugins,
     network: needs.network.length > 0,
     read: [],

@@ -13,8 +13,8 @@ import {
 import { Evaluator } from '../../evaluator/index.ts'
 import { type Clock, EvsysError, onAbort, type PluginReference, type SecretSource } from '../../kernel/index.ts'
 import { dryRunMark, evaluationsFolder } from '../../record/index.ts'
-import { type ExperimentRow, type Lease, type OpenStore, openStore, type RunRow } from '../../store/index.ts'
 import type { ProcessLevelChoice } from '../../sandbox/index.ts'
+import { type ExperimentRow, type Lease, type OpenStore, openStore, type RunRow } from '../../store/index.ts'
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import type { WorkerLimits } from '../workers/worker-limits.ts'
 import { createWorkerPool, type SpareWorker, type WorkerPool } from '../workers/worker-pool.ts'
@@ -250,7 +250,7 @@ export interface RunHost
     | 'onCost'
   > {
   readonly sealed: Pick<SealedBenchmarks, 'sealed' | 'tasks' | 'hash' | 'score' | 'attempt'>
-  readonly checked: Pick<CheckedExperiment, 'cards' | 'drivingAlgorithms'>
+  readonly checked: Pick<CheckedExperiment, 'cards' | 'drivingAlgorithms' | 'shutIn'>
   readonly options: Pick<SessionOptions, 'signal' | 'onNotice'>
 }
 
@@ -390,6 +390,7 @@ function beginChecked(store: OpenStore, checked: CheckedExperiment, options: Ses
     steps,
     seal: plan.experiment.metadata.benchmark.length === 0 ? undefined : seal.level,
     sandbox: shutIn?.level,
+    network: shutIn === undefined || shutIn.network.length === 0 ? undefined : shutIn.network,
     plugins: Object.fromEntries(cards.map(({ type, kind, hash }) => [`${type} ${kind}`, hash])),
     ...(dry ? dryRunMark : {}),
   }

@@ -19,7 +19,7 @@ export function socketFetch(socketPath: string): Fetch {
     })
 }
 
-function plain(headers: HeadersInit | undefined): Record<string, string> {
+function plain(headers: RequestInit['headers']): Record<string, string> {
   return Object.fromEntries(new Headers(headers).entries())
 }
 

@@ -29,9 +29,8 @@ import {
 } from '../../kernel/index.ts'
 import { clientAddresses, clientSecrets, modelClient, namedModel, resolveModelFolder } from '../../models/index.ts'
 import { builtinServices } from '../trials/builtin-services.ts'
-import type { FoundLevel } from '../../sandbox/index.ts'
-import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
+import type { ShutIn } from './run-experiment.ts'
 import { checkForecast } from './budget-keeper.ts'
 
 /** An experiment that was checked and may start. */
@@ -48,7 +47,7 @@ export interface CheckedExperiment {
   readonly drivingAlgorithms: ReadonlySet<string>
   readonly seal: BenchmarkSeal
   /** How recipe code is shut in; absent: nothing runs. */
-  readonly shutIn?: (FoundLevel & { readonly sandbox: WorkerSandbox | undefined }) | undefined
+  readonly shutIn?: ShutIn | undefined
   readonly secretSource: SecretSource
   /** What the plugins of a run declare, by the name of the run. */
   readonly secrets: ReadonlyMap<string, Readonly<Record<string, string>>>

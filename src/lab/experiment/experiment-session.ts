@@ -364,6 +364,7 @@ function beginChecked(store: OpenStore, checked: CheckedExperiment, options: Ses
     steps,
     seal: plan.experiment.metadata.benchmark.length === 0 ? undefined : seal.level,
     sandbox: shutIn?.level,
+    network: shutIn === undefined || shutIn.network.length === 0 ? undefined : shutIn.network,
     plugins: Object.fromEntries(cards.map(({ type, kind, hash }) => [`${type} ${kind}`, hash])),
     ...(dry ? dryRunMark : {}),
   }

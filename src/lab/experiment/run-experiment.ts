@@ -12,18 +12,19 @@ import {
   loadExperiment,
   pluginReferences,
 } from '../../config/index.ts'
-import type { ExperimentResult, Leak, Notice, Plan } from '../../contracts/index.ts'
+import type { ExperimentResult, Leak, Notice, Plan, PluginCard } from '../../contracts/index.ts'
 import {
   type Catalog,
+  EvsysError,
   openCatalog,
   type SecretSource,
   systemClock,
   temporaryFolder,
   whyNotHidden,
 } from '../../kernel/index.ts'
-import { type FoundLevel, findProcessLevel } from '../../sandbox/index.ts'
+import { type FoundLevel, findProcessLevel, type ProcessLevelChoice } from '../../sandbox/index.ts'
 import { workerLimits } from '../workers/worker-limits.ts'
-import { type WorkerSandbox, workerSandbox } from '../workers/worker-sandbox.ts'
+import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
 import { type BenchmarkSeal, resolveBenchmarks, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
@@ -128,12 +129,14 @@ async function prepare(
   const seal = await sealOf(loaded, projectDir, options.seal ?? 'auto', found)
   const { hidden } = seal
   const { plan } = loaded
-  const sandbox = found.level === 'process' ? undefined : sandboxOf(plan, { level: found.level, projectDir, plugins, hidden })
+  const shutting = { choice: options.sandbox ?? 'auto', seal: options.seal, found, projectDir, plugins, hidden }
+  // As far as what comes with evsys says; plugins of the project are asked below.
+  const guess = await shutIn(plan, { ...shutting, cards: await builtInCards(), isGuess: true })
   // What is needed next starts up meanwhile: a worker and, within it, a trainer. Nothing of it is a run yet.
   const [first] = loaded.plan.runs
   const early = first === undefined ? undefined : (await loadTrainerSpare()).trainerSpare(first.config)
   const limits = workerLimits(options.limits)
-  spare.start({ projectDir, limits, hidden, sandbox, early })
+  spare.start({ projectDir, limits, hidden, sandbox: guess.sandbox, early })
   // Where a plugin must be transpiled, one process does it and the other finds it done.
   const onPrepared = () => spare.load(pluginFilesOf(plugins))
   const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
@@ -145,21 +148,65 @@ async function prepare(
   const { checkExperiment } = await loading
   const checked = await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
   const file = 'file' in source ? relative(projectDir, resolve(cwd ?? process.cwd(), source.file)) : undefined
-  const notices = [...checked.notices, ...notShutIn(found)]
-  return { ...checked, notices, file, shutIn: { ...found, sandbox } }
+  const held = await shutIn(checked.plan, { ...shutting, cards: catalog.cards() })
+  if (held.level !== guess.level || held.sandbox?.network !== guess.sandbox?.network) await spare.drop()
+  const notices = [...checked.notices, ...openness(held)]
+  return { ...checked, notices, file, shutIn: held }
 }
 
-function notShutIn({ level, reason = '--sandbox process' }: FoundLevel): Notice[] {
-  if (level !== 'process') return []
-  return [{ text: `recipe code is not shut in (${reason}): it can read and change what you can` }]
+/** How the runs of an experiment are shut in. */
+export interface ShutIn extends FoundLevel {
+  /** Absent at the level `process`. */
+  readonly sandbox: WorkerSandbox | undefined
+  /** Why they have the network; empty: they have none of it. */
+  readonly network: readonly string[]
 }
 
-function sandboxOf(
-  { experiment, runs }: Plan,
-  at: { level: WorkerSandbox['level']; projectDir: string; plugins: LoadedPlugins; hidden: readonly string[] },
-): WorkerSandbox {
-  const outputRoot = experiment.output_dir ?? join(at.projectDir, '.evsys', 'runs')
-  return workerSandbox({ ...at, outputRoot, runs: [experiment, ...runs.map(({ config }) => config)], network: false, read: [] })
+interface ShutInOptions {
+  readonly choice: ProcessLevelChoice
+  readonly seal: SealChoice | undefined
+  readonly found: FoundLevel
+  readonly cards: readonly Pick<PluginCard, 'type' | 'kind' | 'needs'>[]
+  readonly projectDir: string
+  readonly plugins: ReturnType<typeof pluginReferences>
+  readonly hidden: readonly string[]
+  /** Nothing is refused yet. */
+  readonly isGuess?: boolean | undefined
 }
 
-type LoadedPlugins = ReturnType<typeof pluginReferences>
+async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
+  const { choice, seal, found, cards, projectDir, plugins, hidden, isGuess = false } = options
+  if (found.level === 'process') return { ...found, sandbox: undefined, network: [] }
+  const { runNeeds } = await import('../workers/run-needs.ts')
+  const needs = await runNeeds(plan, { cards, callbacks: plan.experiment.callbacks })
+  if (needs.sandbox.length > 0) {
+    const reason = `its runs open sandboxes themselves: ${needs.sandbox.join(', ')}`
+    if (!isGuess && (choice !== 'auto' || seal === 'required'))
+      throw new EvsysError(choice === 'auto' ? 'SEAL_FAILED' : 'SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, {
+        fix: 'leave out --sandbox and --seal required.',
+      })
+    return { level: 'process', reason, sandbox: undefined, network: [] }
+  }
+  const { workerSandbox } = await import('../workers/worker-sandbox.ts')
+  const { experiment, runs } = plan
+  const sandbox = workerSandbox({
+    level: found.level,
+    projectDir,
+    outputRoot: experiment.output_dir ?? join(projectDir, '.evsys', 'runs'),
+    hidden,
+    runs: [experiment, ...runs.map(({ config }) => config)],
+    plugins,
+    network: needs.network.length > 0,
+    read: [],
+  })
+  return { level: found.level, sandbox, network: needs.network }
+}
+
+async function builtInCards() {
+  return (await builtins()).map(({ type, kind, needs = {} }) => ({ type, kind, needs }))
+}
+
+function openness({ level, reason = '--sandbox process', network }: ShutIn): Notice[] {
+  if (level === 'process') return [{ text: `recipe code is not shut in (${reason}): it can read and change what you can` }]
+  return network.length === 0 ? [] : [{ text: `recipe code has the network: ${network.join(', ')} declare it` }]
+}

@@ -7,7 +7,7 @@
 // that waits for something that never comes looks like one that waits for a slow service: that is for `budget.wall` to end.
 import { availableParallelism } from 'node:os'
 import type { ErrorRecord, RunAssignment } from '../../contracts/index.ts'
-import { canonicalJson, createSlots, EvsysError, errorRecord, sha256 } from '../../kernel/index.ts'
+import { canonicalJson, createSlots, dropSpares, EvsysError, errorRecord, sha256 } from '../../kernel/index.ts'
 import { holdRunDir } from './run-holder.ts'
 import type { WorkerSandbox } from './worker-sandbox.ts'
 import { type WorkerLimits, workerLimits } from './worker-limits.ts'
@@ -171,7 +171,13 @@ export function createSpareWorker(startProcess = startWorkerProcess) {
       worker = undefined
       return taken
     },
+    /** Ends it: it is not what is needed. */
+    async drop() {
+      await worker?.close()
+      worker = undefined
+    },
     async [Symbol.asyncDispose]() {
+      dropSpares()
       await worker?.close()
       worker = undefined
     },

@@ -154,6 +154,8 @@ class RunWorker {
   #failing: ErrorRecord | undefined
   #trainer: Promise<TrainerProcess> | undefined
   #isLate = false
+  /** Settles when it has loaded its plugins: then its sandbox is made. */
+  #loading: Promise<void> = Promise.resolve()
 
   constructor({ projectDir, pluginFiles, limits, hidden = [], sandbox, early: wanted }: WorkerProcessOptions) {
     // In a sandbox it cannot start a trainer: this process does.
@@ -218,7 +220,7 @@ class RunWorker {
     let quiet = () => {}
     let unwatch = () => {}
     try {
-      unwatch = await this.#showRun(assignment)
+      unwatch = await this.#showRun(assignment, signal)
       const { silenceMs } = this.#limits
       const limits = { silenceMs, firstMs: startMs }
       const running = this.#child.call(
@@ -258,7 +260,8 @@ class RunWorker {
       this.#sandbox?.settled()
       this.#stamps = files
     }
-    load()
+    this.#loading = load()
+    this.#loading
       .catch(() => this.#child.stop('closed')) // the plugins are not known, or the process is gone: the run says why
       .finally(() => clearTimeout(late))
       .catch(() => {})
@@ -354,9 +357,11 @@ class RunWorker {
   }
 
   /** Lets the worker see the folder of its run and what it starts from, and holds it to its limits. Returns what ends that. */
-  async #showRun({ run_dir: runDir, start_weights, arm_weights, resume, benchmarks }: RunAssignment) {
+  async #showRun({ run_dir: runDir, start_weights, arm_weights, resume, benchmarks }: RunAssignment, signal: AbortSignal) {
     const sandbox = this.#sandbox
     if (sandbox === undefined) return () => {}
+    await Promise.race([this.#loading.catch(() => {}), this.#child.ended, untilAborted(signal)])
+    if (this.#child.end !== undefined || signal.aborted) return () => {} // the call below says it
     await sandbox.show(runDir, { writable: true })
     const weights = [start_weights, ...Object.values(arm_weights), resume?.uri].flatMap(folderOfWeights)
     const questions = benchmarks.flatMap(({ tasks_file }) => (tasks_file === undefined ? [] : [dirname(tasks_file)]))
@@ -406,4 +411,11 @@ function bytesOf({ memoryMb, processes, diskMb }: WorkerLimits): ProcessLimits {
 function folderOfWeights(uri: string | undefined): string[] {
   if (uri === undefined || !uri.startsWith('mock:///')) return []
   return [dirname(fileURLToPath(`file:${uri.slice('mock:'.length)}`))]
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }

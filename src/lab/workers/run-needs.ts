@@ -1,0 +1,68 @@
+// What the runs of an experiment need beyond their folder and their trainer, by what it declares: the plugins that it names say whether they
+// call services or open sandboxes. What is not declared is not there.
+import { createReadStream, existsSync } from 'node:fs'
+import type { Plan, PluginCard, PluginSpec } from '../../contracts/index.ts'
+
+export interface RunNeeds {
+  /** Why they need the network; empty: they have none. */
+  readonly network: readonly string[]
+  /** Why they open sandboxes themselves, which a sandbox cannot hold. */
+  readonly sandbox: readonly string[]
+}
+
+type Declared = Pick<PluginCard, 'type' | 'kind' | 'needs'>
+
+/** `callbacks`: of every run. */
+export async function runNeeds(
+  { experiment, runs }: Plan,
+  { cards, callbacks }: { readonly cards: readonly Declared[]; readonly callbacks: readonly PluginSpec[] },
+): Promise<RunNeeds> {
+  const configs = runs.map(({ config }) => config)
+  const texts = new Set([...configs, callbacks, experiment.log_store].flatMap(textsIn))
+  const network = new Set<string>()
+  const sandbox = new Set<string>()
+  for (const { type, kind, needs } of cards) {
+    if (!texts.has(kind)) continue
+    if (needs.network === true || (type === 'inference_client' && services.has(kind))) network.add(`${type} ${kind}`)
+    if (needs.sandbox === true || needs.container === true) sandbox.add(`${type} ${kind}`)
+  }
+  for (const text of texts) {
+    if (/^https?:\/\//.test(text)) network.add(text)
+    if (servedModel.test(text)) network.add(`model ${text}`)
+  }
+  for (const { agent, environment, data, mix = [] } of configs) {
+    if (environment !== undefined) sandbox.add(`environment ${environment.kind}`)
+    if (agent !== undefined && inEnvironments.has(agent.kind)) sandbox.add(`agent ${agent.kind}`)
+    for (const { source_kind: kind, path } of [data, ...mix]) {
+      if (kind === 'harbor') sandbox.add('tasks in folders')
+      if (typeof path === 'string' && (await namesCode(path))) sandbox.add(`verifier code, named in ${path}`)
+    }
+  }
+  return { network: [...network], sandbox: [...sandbox] }
+}
+
+const services = new Set(['openai', 'openai_compatible', 'gemini', 'anthropic', 'tinker'])
+const servedModel = /^(?:claude|gpt|gemini|o[134])-/
+/** Agents that act in an environment. */
+const inEnvironments = new Set(['cli', 'terminal', 'shell_loop', 'oracle'])
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
+
+const codeVerifier = /"fn_name"\s*:\s*"code"/
+
+/** Whether rows of a file are verified by running the answer. */
+async function namesCode(path: string): Promise<boolean> {
+  if (!/\.jsonl?$/.test(path) || !existsSync(path)) return false
+  let rest = ''
+  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20, end: mostBytes })) {
+    if (codeVerifier.test(rest + chunk)) return true
+    rest = String(chunk).slice(-64)
+  }
+  return false
+}
+
+/** Rows of a file are of one kind as a rule. */
+const mostBytes = 64 << 20

@@ -1,49 +1,48 @@
-// A project whose recipe attacks while a sibling run trains honestly: `attack-worker FOLDER LEVEL`, the code of the attack being the file
-// `attack.mjs` of the folder. Prints as one line of JSON what the attack said, how both runs ended, and what is left of the project.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+// An experiment in which every run but the last attacks: `attack-worker FOLDER LEVEL`. The folder holds `attacks.json`, a list of programs in
+// JavaScript; run N executes the Nth when its training starts, the last run trains honestly beside them. Prints as one line of JSON how each
+// run ended, what it said, and what is left of the project.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { exitCodeOf } from '../../src/cli/context/command-context.ts'
 import { problemsOf, toRecord } from '../../src/kernel/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 
 const [dir = '', level = 'auto'] = process.argv.slice(2)
-mkdirSync(join(dir, '.evsys'), { recursive: true })
-mkdirSync(join(dir, 'val'), { recursive: true })
-mkdirSync(join(dir, 'plugins'), { recursive: true })
-const task = { task_id: 'a', instruction: 'Say it.', verifier: { kind: 'in_process', fn_name: 'contains', expected: 'SECRET-ANSWER' } }
-writeFileSync(join(dir, 'val', 'tasks.jsonl'), `${JSON.stringify(task)}\n`)
-const row = { messages: [{ role: 'user', content: 'a?' }, { role: 'assistant', content: 'b' }] }
-writeFileSync(join(dir, 'train.jsonl'), `${JSON.stringify(row)}\n`.repeat(4))
+const attacks: string[] = JSON.parse(readFileSync(join(dir, 'attacks.json'), 'utf8'))
+for (const name of ['.evsys', 'val', 'plugins']) mkdirSync(join(dir, name), { recursive: true })
+const verifier = { kind: 'in_process', fn_name: 'contains', expected: 'SECRET-ANSWER' }
+writeFileSync(join(dir, 'val', 'tasks.jsonl'), `${JSON.stringify({ task_id: 'a', instruction: 'Say it.', verifier })}\n`)
+const messages = ['user', 'assistant'].map((role) => ({ role, content: role }))
+const rows = `${JSON.stringify({ messages })}\n`.repeat(4)
+writeFileSync(join(dir, 'train.jsonl'), rows)
 writeFileSync(
   join(dir, 'plugins', 'attack.ts'),
   `import { defineCallback, z } from 'evsys/plugin'
-import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+const attacks = ${JSON.stringify(attacks)}
 export default defineCallback({ kind: 'attack', summary: 'Attacks.', params: z.strictObject({}),
   open: async ({ log }) => ({
-    async onTrainStart(scope) {
-      if (scope.run.config.algorithm.params.learning_rate !== 0.1) return
-      const source = readFileSync(${JSON.stringify(join(dir, 'attack.mjs'))}, 'utf8')
-      const attack = new Function('require', 'scope', 'say', 'return (async () => {' + source + '})()')
-      const { createRequire } = await import('node:module')
-      const said = []
-      try { await attack(createRequire("/"), { runDir: scope.run.dir }, (text) => said.push(String(text))) }
-      catch (error) { said.push('threw ' + error.code + ' ' + error.message) }
-      log('info', 'SAID ' + JSON.stringify(said))
+    async onTrainStart({ run }) {
+      const source = attacks[Math.round(run.config.algorithm.params.learning_rate * 1000) - 1]
+      if (source === undefined) return
+      const say = (text) => log('info', 'SAID ' + text)
+      const attack = new Function('require', 'runDir', 'say', 'return (async () => {' + source + '})()')
+      try { await attack(createRequire('/'), run.dir, say) } catch (error) { say('threw ' + error.code + ' ' + error.message) }
     },
   }) })
 `,
 )
+const rates = [...attacks, ''].map((_, i) => (i + 1) / 1000)
 writeFileSync(
   join(dir, 'experiment.yaml'),
   `version: 1
 name: attacked
 plugins: [./plugins/attack.ts]
 metadata:
-  hypothesis: The recipe attacks.
+  hypothesis: A recipe attacks.
   benchmark: [{ name: val, path: ./val, metrics: [pass_rate], max_tokens: 4 }]
 callbacks: [{ kind: attack, params: {} }]
 matrix:
-  axes: { algorithm.params.learning_rate: [0.1, 0.2] }
+  axes: { algorithm.params.learning_rate: [${rates.join(', ')}] }
   base_run:
     data: { path: ./train.jsonl }
     model: { name: evsys/tiny }
@@ -51,28 +50,25 @@ matrix:
     backend: { kind: mock }
 `,
 )
-const said: string[] = []
-const ended: Record<string, unknown> = {}
+const runs = rates.map(() => ({ said: [] as string[], ended: 'never', message: '', sandbox: '' }))
 try {
-  const result = await runExperiment(join(dir, 'experiment.yaml'), {
+  await runExperiment(join(dir, 'experiment.yaml'), {
     projectDir: dir,
-    sandbox: level === 'bubblewrap' || level === 'chroot' ? level : 'auto',
+    sandbox: level === 'bubblewrap' || level === 'chroot' || level === 'process' ? level : 'auto',
     maxConcurrent: 2,
-    limits: { memoryMb: 3000, processes: 200, diskMb: 200 },
-    onItem(run, item) {
-      if (item.type === 'log' && item.text.startsWith('SAID ')) said.push(...JSON.parse(item.text.slice(5)))
-      if (item.type === 'run.finished') ended[run.name] = item.error ?? item.status
-      if (item.type === 'run.started') ended[`${run.name} sandbox`] = item.sandbox
+    limits: { memoryMb: 2500, processes: 150, diskMb: 100 },
+    onItem({ config }, item) {
+      const run = runs[Math.round(Number(config?.algorithm.params.learning_rate) * 1000) - 1]
+      if (run === undefined) return
+      if (item.type === 'log' && item.text.startsWith('SAID ')) run.said.push(item.text.slice(5))
+      if (item.type === 'run.started') run.sandbox = item.sandbox ?? 'unknown'
+      if (item.type === 'run.finished') Object.assign(run, { ended: item.error?.code ?? item.status, message: item.error?.message })
     },
   })
-  const files = readdirSync(dir).sort()
-  const database = readFileSync(join(dir, '.evsys', 'evsys.db')).subarray(0, 15).toString()
-  const train = readFileSync(join(dir, 'train.jsonl'), 'utf8').length
-  const tasks = readFileSync(join(dir, 'val', 'tasks.jsonl'), 'utf8').includes('SECRET-ANSWER')
-  const left = existsSync('/tmp/evsys-attack-mark')
-  console.log(JSON.stringify({ status: result.status, said, ended, files, database, train, tasks, left }))
+  const read = (...path: string[]) => readFileSync(join(dir, ...path), 'utf8')
+  const isWhole = read('val', 'tasks.jsonl').includes('SECRET') && read('train.jsonl').length === rows.length
+  const record = read('.evsys', 'evsys.db').slice(0, 13)
+  console.log(JSON.stringify({ runs, files: readdirSync(dir).sort(), record, isWhole }))
 } catch (error) {
-  const problems = problemsOf(error)
-  console.log(JSON.stringify({ error: problems.map((each) => toRecord(each)), said, ended }))
-  process.exitCode = exitCodeOf(problems)
+  console.log(JSON.stringify({ error: problemsOf(error).map((each) => toRecord(each)), runs }))
 }

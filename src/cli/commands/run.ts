@@ -25,6 +25,7 @@ export type RunOptions = {
   readonly maxConcurrent?: number | undefined
   readonly strict?: true | undefined
   readonly seal?: 'auto' | 'required' | 'off' | undefined
+  readonly sandbox?: 'auto' | 'bubblewrap' | 'chroot' | 'process' | undefined
 }
 
 interface Asked {
@@ -77,13 +78,13 @@ function loadPreviews() {
 async function conduct(context: CommandContext, asked: Asked) {
   const { output, live, env, signal, cwd } = context
   const { file, project, options } = asked
-  const { dry, steps, set, resume, fresh, maxConcurrent, seal } = options
+  const { dry, steps, set, resume, fresh, maxConcurrent, seal, sandbox } = options
   const colors = colorsFor(live, env)
   let outputDir = ''
   const notices: string[] = []
   using watch = createRunWatch({ live, quiet: output.quiet, colors, env, clock: systemClock, signal })
   try {
-    const asIs = { projectDir: project, cwd, signal, steps, set, maxConcurrent, seal }
+    const asIs = { projectDir: project, cwd, signal, steps, set, maxConcurrent, seal, sandbox }
     const result = await context.holding(
       `the runs of ${file}`,
       () =>
@@ -122,7 +123,7 @@ async function conduct(context: CommandContext, asked: Asked) {
 
 /** The same command again, without --dry, --fresh and --resume; `more` values are set in place of those that it set before. */
 function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, more: readonly string[] = []): string {
-  const { steps, set = [], maxConcurrent, seal } = options
+  const { steps, set = [], maxConcurrent, seal, sandbox } = options
   const keyOf = (each: string) => each.split('=')[0]
   const kept = set.filter((each) => !more.some((other) => keyOf(other) === keyOf(each)))
   const words = [
@@ -132,6 +133,7 @@ function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, m
     ...[...kept, ...more].map((each) => `--set ${shellWord(each)}`),
     ...(maxConcurrent === undefined ? [] : [`--max-concurrent ${maxConcurrent}`]),
     ...(seal === undefined ? [] : [`--seal ${seal}`]),
+    ...(sandbox === undefined ? [] : [`--sandbox ${sandbox}`]),
     ...(project === undefined ? [] : [`--project ${shellWord(shortPath(project, cwd))}`]),
   ]
   return words.join(' ')

@@ -2,7 +2,7 @@
 // place when all of it, the manifest last, is on disk. So a process that is killed while it writes leaves nothing that counts, and
 // of two that write the same entry at once the first one's is kept.
 import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import * as z from 'zod'
 import {
   fileError,
@@ -39,6 +39,19 @@ export async function findEntry<S extends z.ZodType>(
   key: string,
   schema: S,
 ): Promise<CacheEntry<z.output<S>> | undefined> {
+  const own = ownCache(root)
+  if (own !== root) {
+    const made = await entryAt(own, key, schema)
+    if (made !== undefined || dropped.has(join(root, key))) return made
+  }
+  return await entryAt(root, key, schema)
+}
+
+async function entryAt<S extends z.ZodType>(
+  root: string,
+  key: string,
+  schema: S,
+): Promise<CacheEntry<z.output<S>> | undefined> {
   const dir = join(root, key)
   const envelope = Envelope.safeParse(await readManifest(dir))
   if (!envelope.success || envelope.data.key !== key) return undefined
@@ -50,12 +63,25 @@ export async function findEntry<S extends z.ZodType>(
   return { key, dir, createdAt: envelope.data.created_at, manifest: body.data }
 }
 
+/** Entries of a cache that cannot be written which turned out to be damaged. */
+const dropped = new Set<string>()
+
+/**
+ * Where entries are written. A process that runs foreign code may read the caches of its project and not write them: other runs would
+ * train on what it puts there. Those who start it give it a folder of its own for what it makes.
+ */
+function ownCache(root: string): string {
+  const folder = process.env.EVSYS_OWN_CACHE
+  return folder === undefined ? root : join(folder, basename(root))
+}
+
 /** Makes an entry: `fill` writes its files into a folder and returns what the manifest says of them. */
 export async function writeEntry<S extends z.ZodType>(
-  root: string,
+  shared: string,
   schema: S,
   fill: (dir: string) => Promise<{ key: string; files: readonly string[]; manifest: z.input<S> }>,
 ): Promise<CacheEntry<z.output<S>>> {
+  const root = ownCache(shared)
   await fileWork('make', root, () => mkdir(root, { recursive: true }))
   await sweepTemporary(root)
   const part = temporaryPath(root)
@@ -85,7 +111,9 @@ export async function touchEntry({ dir }: Pick<CacheEntry<unknown>, 'dir'>): Pro
 }
 
 /** Removes an entry that turned out to be damaged. */
-export async function dropEntry(root: string, key: string): Promise<void> {
+export async function dropEntry(shared: string, key: string): Promise<void> {
+  const root = ownCache(shared)
+  if (root !== shared) dropped.add(join(shared, key))
   const away = temporaryPath(root) // renamed first: what is half deleted must not be found
   await ifPresent('remove', join(root, key), () => rename(join(root, key), away))
   await rm(away, { recursive: true, force: true })

@@ -258,6 +258,14 @@ describe('paths', () => {
     expect(await faults(text)).toEqual([fault])
   })
 
+  it.runIf(process.platform === 'linux')(
+    'an output folder below /proc is refused before it is made (CFG-16)',
+    async () => {
+      const [fault] = await faults(`${base}output_dir: /proc/runs/mine\n`)
+      expect(fault).toMatch(/^5:13 CONFIG_PATH output_dir: \S+ cannot be made: \S+ is kept by the system/)
+    },
+  )
+
   it('of ids and stored datasets are not looked for (CFG-14)', async () => {
     const text = base
       .replace('{ path: data/train.jsonl }', '{ dataset_name: stored }')

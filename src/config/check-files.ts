@@ -2,7 +2,7 @@
 // row can be read.
 
 import { Buffer } from 'node:buffer'
-import { constants, open, stat } from 'node:fs/promises'
+import { constants, open, stat, statfs } from 'node:fs/promises'
 import { dirname, isAbsolute } from 'node:path'
 import type { Row } from '../contracts/index.ts'
 import { fileError, isMapping } from '../kernel/index.ts'
@@ -51,19 +51,28 @@ export async function checkOutput(root: LocatedMap, context: FileContext): Promi
   const node = nodeAt(root, ['output_dir'])
   const path = textOf(node)
   if (node === undefined || path === undefined) return
-  const there = await nearestThere(path) // what is not there yet will be made
-  if (there === undefined) return
-  const at = context.shown(there)
-  const message = there === path ? `${at} is no folder` : `${context.shown(path)} cannot be made: ${at} is no folder`
+  const { place, isFolder } = await nearestThere(path) // what is not there yet will be made
+  if (isFolder && !(await isOfTheSystem(place))) return
+  const at = context.shown(place)
+  const why = isFolder ? `${at} is kept by the system, which makes no folders there` : `${at} is no folder`
+  const message = place === path ? why : `${context.shown(path)} cannot be made: ${why}`
   const fix = 'name a folder; it is made when it is missing.'
   context.report.problem(node.origin, { code: 'CONFIG_PATH', message, fix })
 }
 
-/** The nearest thing on a path that is there, unless it is a folder. */
-async function nearestThere(path: string): Promise<string | undefined> {
+/** The nearest thing on a path that is there. */
+async function nearestThere(path: string): Promise<{ place: string; isFolder: boolean }> {
   const found = await stat(path).catch(() => undefined)
-  if (found !== undefined) return found.isDirectory() ? undefined : path
-  return dirname(path) === path ? undefined : nearestThere(dirname(path))
+  if (found !== undefined || dirname(path) === path) return { place: path, isFolder: found?.isDirectory() ?? true }
+  return nearestThere(dirname(path))
+}
+
+/** What Linux calls proc and sysfs. Node would try for ever to make a folder there. */
+const systemKinds = [0x9fa0, 0x62656572]
+
+async function isOfTheSystem(folder: string): Promise<boolean> {
+  const kind = await statfs(folder).catch(() => undefined)
+  return kind !== undefined && process.platform === 'linux' && systemKinds.includes(kind.type)
 }
 
 /** Whether a path leads to what is needed; reports it when not. Ids, which look like no path, are let through. */

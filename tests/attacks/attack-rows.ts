@@ -21,6 +21,16 @@ export function attacksOf(target: Target, entries: Readonly<Record<string, Entry
   })
 }
 
+/** The same in a callback, before training: what it makes of its process is that of the whole run, and rows need not be made twice. */
+function atStart(row: AttackRow): AttackRow {
+  return {
+    ...row,
+    name: row.name.replace(/^transform/, 'callback'),
+    target: 'callback',
+    code: `if (given.hook !== 'onRunStart') return\n${row.code}`,
+  }
+}
+
 const read = (what: string) =>
   `const text = attempt(() => fs.readFileSync(${what}, 'latin1')); if (text !== undefined) say('read: ' + text.slice(0, 200))`
 const overwrite = (what: string) =>
@@ -345,11 +355,14 @@ return { conversation(ms: any[]) { const tokens = given.tokenizer.encode(text(ms
   }),
 ]
 
+/** Of the attacks on files, every eighth is made by a transform, which runs in the process that looks for leaks as well. */
+const mixed = (rows: readonly AttackRow[]) => rows.map((row, i) => (i % 8 === 3 ? row : atStart(row)))
+
 export const attackRows: readonly AttackRow[] = [
-  ...files,
-  ...processes,
-  ...network,
-  ...secrets,
+  ...mixed(files),
+  ...mixed(processes),
+  ...network.map(atStart),
+  ...secrets.map(atStart),
   ...spread,
   ...evidenceAttacks,
 ]

@@ -218,7 +218,7 @@ function write(file: string, text: string): void {
   writeFileSync(file, text)
 }
 
-const patienceMs = 240_000
+const patienceMs = 900_000
 
 function run(
   { evsys: [command = '', ...first] }: Player,

@@ -45,7 +45,7 @@ export default evsys.defineDataSource({ kind: '${kind}', ${summary}, async *rows
 export default evsys.defineCallback({ kind: '${kind}', ${summary}, async open(c) {
   const say = (text: string) => c.log('info', 'said ' + text)
   const hook = (name: string) => async (...told: any[]) => {
-    if (name.startsWith('onExperiment') || told[0]?.run?.arm === '${kind}') await act({ hook: name, told, dir: told[0]?.outputDir }, say)
+    if (name.startsWith('onExperiment') || told[0]?.run?.arm === '${kind}') await act({ ...c, hook: name, told, dir: told[0]?.outputDir }, say)
   }
   const hooks = ['onRunStart', 'onStepEnd', 'onCheckpoint', 'onBenchmarkEval', 'onRunEnd'${code.includes('onExperiment') ? ", 'onExperimentStart', 'onExperimentEnd'" : ''}]
   return Object.fromEntries(hooks.map((name) => [name, hook(name)]))

@@ -61,12 +61,27 @@ async function claimFolder(plan: Plan, projectDir: string, nowMs: number): Promi
     const createdAt = new Date(ms).toISOString()
     const folder = outputDirOf({ createdAt, name: plan.experiment.name, plan }, projectDir)
     try {
-      await mkdir(dirname(folder), { recursive: true })
+      await makeFolders(dirname(folder))
       await mkdir(folder)
       return createdAt
     } catch (cause) {
       if (systemCode(cause) !== 'EEXIST') throw fileError('make', folder, cause)
     }
+  }
+}
+
+// The recursive way of Node never returns where the system makes no folders, below /proc for one.
+async function makeFolders(folder: string): Promise<void> {
+  try {
+    await mkdir(folder)
+  } catch (cause) {
+    const code = systemCode(cause)
+    if (code === 'EEXIST') return // also where it is a file: what is made inside fails
+    if (code !== 'ENOENT' || dirname(folder) === folder) throw cause
+    await makeFolders(dirname(folder))
+    await mkdir(folder).catch((again: unknown) => {
+      if (systemCode(again) !== 'EEXIST') throw again
+    })
   }
 }
 

@@ -73,7 +73,10 @@ type Report = (path: (string | number)[], message: string) => void
 
 function checkVocabulary({ model, added_tokens }: RawTokenizerFile, report: Report): void {
   const count = Object.keys(model.vocab).length
-  if (count > mostTokens) return report(['model', 'vocab'], `there are ${count} tokens, more than ${mostTokens}`)
+  if (count > mostTokens) {
+    report(['model', 'vocab'], `there are ${count} tokens, more than ${mostTokens}`)
+    return
+  }
   const nameOf = new Map<number, string>()
   for (const [token, id] of Object.entries(model.vocab)) {
     if (!TokenId.safeParse(id).success)

@@ -35,11 +35,14 @@ interface ReadLogOptions {
 /** More than this of one file help no one. */
 const mostProblems = 20
 const mostColumns = 1000
+const mostLines = 100_000
 
 /** Reads a log, or throws one error that carries every problem. */
 export function readResultsLog(text: string, { file, metric: wanted }: ReadLogOptions): ResultsLog {
-  const [head, ...lines] = linesOf(text)
   const complain = createComplaints(file)
+  if (countOf(text, '\n') > mostLines)
+    throw complain.now(emptyFile, `the file has more than ${mostLines} lines`, 'give the log of one session.')
+  const [head, ...lines] = linesOf(text)
   if (head === undefined) throw complain.now(emptyFile, 'the file is empty', 'give a log of runs.')
   const columns = readHead(head, complain)
   const metric = scoreColumn(columns, head, wanted, complain)
@@ -73,6 +76,12 @@ interface Line {
 }
 
 const emptyFile: Cell = { line: 1, start: 0, text: '', lineText: '' }
+
+function countOf(text: string, sign: string): number {
+  let count = 0
+  for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) count++
+  return count
+}
 
 function linesOf(text: string): Line[] {
   return text

@@ -78,3 +78,21 @@ it('keeps room with the engine for a tenant that comes later (TRN-20)', async ()
   expect(names()).toContain('a 48')
   expect(jobs.map((job) => queue.remove(job)).filter(Boolean)).toHaveLength(51)
 })
+
+it('lets others go before work that waits for the samples of its own tenant, and never endlessly (TRN-20)', async () => {
+  const { add, end, names } = started()
+  for (let at = 0; at < 40; at++) add('s', `a ${at}`, true, 'a')
+  add('m', 'a trains', false, 'a')
+  await end('a 0')
+  expect(names()).not.toContain('a trains')
+  for (let at = 0; at < 20; at++) {
+    add('s', `b ${at}`, true, 'b')
+    await Promise.resolve()
+    expect(names().includes(`b ${at}`)).toBe(at < 16)
+    await end(`b ${at}`)
+  }
+  for (let at = 1; at < 40; at++) await end(`a ${at}`)
+  expect(names()).toEqual(['a trains'])
+  await end('a trains')
+  expect(names()).toEqual(['b 16', 'b 17', 'b 18', 'b 19'])
+})

@@ -7,6 +7,9 @@ const mostAtOnce = 64
 /** Of one tenant beside others: where it holds the engine with long answers, a short one of another still begins at once. */
 const mostOfTenant = 48
 
+/** Of other tenants, before work that waits for the samples of its own tenant. */
+const mostPassing = 16
+
 /** Whose work it is, and what it must follow. */
 export type Place = {
   /** Undefined: the owner of the trainer. */
@@ -27,6 +30,8 @@ export class FairQueue {
   /** Tenants and their lanes, both in the order of their turns. */
   readonly #tenants = new Map<string | undefined, Lanes>()
   readonly #running = new Set<Job>()
+  /** How many jobs have gone before one that waits for the engine. */
+  readonly #passed = new WeakMap<Job, number>()
   #isPumping = false
   /** Has the queue examined again: something came, or ended. */
   #wake = () => {}
@@ -77,8 +82,9 @@ export class FairQueue {
   async #pump(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
-    for (let job = this.#next(); job !== undefined; job = this.#next()) {
-      if (job === 'full' || !this.#mayStart(job)) {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const job = next === 'full' || this.#mayStart(next) ? next : this.#passing(next)
+      if (job === 'full' || job === undefined) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve
         })
@@ -95,6 +101,24 @@ export class FairQueue {
   #mayStart({ shared }: Job): boolean {
     if (this.#running.size === 0) return true
     return shared && this.#running.size < mostAtOnce && [...this.#running].every((each) => each.shared)
+  }
+
+  // Work that changes something waits until the engine is free. Where a tenant's own samples keep it busy, others are not to wait for
+  // that as well: some of theirs go first.
+  #passing(waiting: Job): Job | undefined {
+    const passed = this.#passed.get(waiting) ?? 0
+    if (waiting.shared || passed >= mostPassing || this.#running.size >= mostAtOnce) return undefined
+    const own = [...this.#running].filter(({ tenant }) => tenant === waiting.tenant).length
+    if (2 * own <= this.#running.size) return undefined
+    for (const [tenant, lanes] of this.#tenants) {
+      if (tenant === waiting.tenant || this.#holdsItsShare(tenant)) continue
+      for (const [job] of lanes.values()) {
+        if (job?.shared !== true) continue
+        this.#passed.set(waiting, passed + 1)
+        return job
+      }
+    }
+    return undefined
   }
 
   #start(job: Job): Promise<void> {

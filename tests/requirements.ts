@@ -1104,6 +1104,16 @@ export const requirements = {
     'sides of a claim may name benchmarks, ARM@BENCHMARK, and `max_drop` what may be lost; what makes no sense is a located error',
   'USE-532':
     'a claim between benchmarks is in the plan with its power, and its verdict, Holm-adjusted, with the part that is class mix, in text, JSON, experiment.md, report and show',
+  'USE-480':
+    '`repro` leaves out rows that repeat questions where the experiment did, so that its data are compared as they were',
+  'USE-481': 'a checkpoint of a client, wherever it stands, takes EXPERIMENT/ARM or a run by name',
+  'USE-482': 'what models beside the one in training cost is in the record of the run and counts against budget.usd',
+  'USE-483':
+    'a run whose worker, trainer or engine was killed is begun again at its last checkpoint, once, and ends in the same record',
+  'USE-484':
+    'an experiment of which any process is killed ends in the same record, with no process running and no temporary file',
+  'USE-485': 'the folder of a reused run has the logs of the run that it repeats',
+  'USE-486': 'weights by name of another base model are refused before anything starts',
   'USE-533':
     'an interval of a score over classes says that it is not calibrated where a class has fewer than three tasks: text, JSON, experiment.md and report',
 } as const

@@ -67,6 +67,10 @@ await serve(
       await opened?.[Symbol.asyncDispose]()
       return null
     },
+    async close() {
+      await places[Symbol.asyncDispose]()
+      return null
+    },
   }),
   { problemsOf: (error) => redact(problemsOf(error)) },
 )

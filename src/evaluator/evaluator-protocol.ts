@@ -56,6 +56,8 @@ export const evaluatorProtocol = {
     generate: { params: z.strictObject({ evaluation, asked: PolicyQuestion }), result: PolicyReply },
     /** Closes what `begin` opened. */
     end: { params: z.strictObject({ evaluation }), result: z.null() },
+    /** Closes what it keeps open between evaluations, such as a trainer of its own. */
+    close: { params: z.null(), result: z.null() },
   },
   parent: {
     /** Has an agent of the project run where the project's code is. It asks by `generate`. */

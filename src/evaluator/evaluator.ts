@@ -57,6 +57,7 @@ const memoryMb = 8192
 const openMs = 10 * 60_000
 const silenceMs = 60_000
 const mostDeaths = 1
+const leaveMs = 3000
 
 class Died extends Error {
   readonly end: ProcessEnd
@@ -72,6 +73,8 @@ type EvaluatorChild = Child<typeof evaluatorProtocol>
 interface Process {
   readonly child: EvaluatorChild
   readonly opened: Promise<unknown>
+  /** It may keep something open. */
+  hasBegun: boolean
 }
 
 export class Evaluator implements AsyncDisposable {
@@ -122,7 +125,7 @@ export class Evaluator implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new EvsysError('INTERRUPTED', 'the evaluator was closed'))
-    await Promise.all([...this.#processes.values()].map(({ child }) => child.close()))
+    await Promise.all([...this.#processes.values()].map(leave))
     this.#processes.clear()
   }
 
@@ -132,8 +135,10 @@ export class Evaluator implements AsyncDisposable {
     work: (weights: AskedWeights) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
-    const { child, opened } = this.#process(this.#cardsOf(of))
+    const process = this.#process(this.#cardsOf(of))
+    const { child, opened } = process
     await opened
+    process.hasBegun = true
     this.#last += 1
     const evaluation = this.#last
     this.#hooks.set(evaluation, hooks)
@@ -170,7 +175,7 @@ export class Evaluator implements AsyncDisposable {
       { timeoutMs: openMs, silenceMs, firstMs: openMs },
     )
     opened.catch(() => {}) // thrown where it is waited for
-    const started = { child, opened }
+    const started = { child, opened, hasBegun: false }
     this.#processes.set(key, started)
     return started
   }
@@ -199,6 +204,12 @@ export class Evaluator implements AsyncDisposable {
       deathOf: (end) => new Died(end),
     })
   }
+}
+
+/** Ends a process once it has closed what it keeps open. A trainer that is killed with it would leave its temporary files. */
+async function leave({ child, hasBegun }: Process): Promise<void> {
+  if (hasBegun && child.end === undefined) await child.call('close', null, { timeoutMs: leaveMs }).catch(() => {}) // it is gone
+  await child.close()
 }
 
 function diedIn(error: unknown): Died | undefined {

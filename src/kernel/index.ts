@@ -86,7 +86,7 @@ export { createRedactor, type Redact } from './redact.ts'
 export { retry } from './retry.ts'
 export { findSecrets, readSecretSource, resolveSecrets, type SecretSource } from './secrets.ts'
 export { closest, suggest } from './suggest.ts'
-export { temporaryFolder } from './temporary-folder.ts'
+export { sweepTemporaryFolders, temporaryFolder } from './temporary-folder.ts'
 export {
   boundedText,
   bytesText,

@@ -1,25 +1,29 @@
-// Folders in the system's temporary directory. Each is named after the process that owns it: it is deleted when that process ends,
-// and what a killed one left is deleted by the next process that makes one.
+// Folders in the system's temporary directory, or another that processes share. Each is named after the process that owns it: it is deleted
+// when that process ends, and what a killed one left is deleted by the next process that makes one there.
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { identify, isAlive } from './process-identity.ts'
 
 /** Makes a folder. Delete it when it is no longer needed; at the latest the end of this process does. */
-export function temporaryFolder(purpose: string): string {
+export function temporaryFolder(purpose: string, directory = tmpdir()): string {
   const { pid, start } = identify()
-  if (made.size === 0) {
-    sweepTemporaryFolders()
+  if (swept.size === 0) {
     process.once('exit', () => {
       for (const folder of made) remove(folder)
     })
   }
-  const folder = mkdtempSync(join(tmpdir(), `evsys-${purpose}-${pid}-${start || 0}-${processSpace()}-`))
+  if (!swept.has(directory)) {
+    swept.add(directory)
+    sweepTemporaryFolders(directory)
+  }
+  const folder = mkdtempSync(join(directory, `evsys-${purpose}-${pid}-${start || 0}-${processSpace()}-`))
   made.add(folder)
   return folder
 }
 
 const made = new Set<string>()
+const swept = new Set<string>()
 
 const ownedName = /^evsys-[a-z]+-(\d+)-(\d+)-(\d+)-[^-]+$/
 

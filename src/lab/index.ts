@@ -10,9 +10,9 @@ export function loadLab(): Promise<typeof import('./controller.ts')> {
 
 /** Leads names of weights to their addresses in the record, which is opened when there is a name. Absent `projectDir`: of the file. */
 export function weightsOfRecord(projectDir: string | undefined, signal: AbortSignal | undefined): FindWeights {
-  return async (name, kind, project) => {
+  return async (name, kind, project, base) => {
     const { recordedWeights } = await import('./evaluation/target-client.ts')
-    return await recordedWeights(name, kind, { projectDir: projectDir ?? project, signal })
+    return await recordedWeights(name, kind, { projectDir: projectDir ?? project, base, signal })
   }
 }
 

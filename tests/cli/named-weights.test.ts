@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { loadExperiment } from '../../src/config/index.ts'
 import { openStore, requireTraining } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runMain } from './run-main.ts'
@@ -9,8 +10,44 @@ import { writeSmallLab } from './small-lab.ts'
 
 const folder = temporaryFolders()
 
+describe('a client of trained weights', () => {
+  it('takes them by name wherever it stands, and other clients keep their params (USE-481)', async () => {
+    const asked: string[] = []
+    const findWeights = async (name: string, kind: string) => {
+      asked.push(`${kind} ${name}`)
+      return `tinker://run/sampler_weights/${name.replace('/', '-')}`
+    }
+    const local = { kind: 'local', params: { model: 'evsys/nano', checkpoint: 'colours/deep' } }
+    const value = {
+      name: 'searched',
+      metadata: {
+        benchmark: [
+          { name: 'val', path: 'val', models: [{ kind: 'local', model: 'evsys/nano', checkpoint: 'colours/flat' }] },
+        ],
+      },
+      run: {
+        data: { source_kind: 'in_memory', rows: [{ text: 'a' }] },
+        model: { name: 'evsys/nano' },
+        algorithm: {
+          kind: 'prompt_search',
+          params: { proposer: { client: local }, teacher: { client: { kind: 'own', params: { checkpoint: 'mine' } } } },
+        },
+      },
+    }
+    const { plan } = await loadExperiment({ value }, { cwd: folder(), findWeights })
+    expect(asked.toSorted()).toEqual(['sampler colours/deep', 'sampler colours/flat'])
+    const text = JSON.stringify(plan)
+    for (const address of [
+      'tinker://run/sampler_weights/colours-deep',
+      'tinker://run/sampler_weights/colours-flat',
+      'mine',
+    ])
+      expect(text).toContain(`"checkpoint":"${address}"`)
+  })
+})
+
 describe('weights by name', { timeout: 240_000 }, () => {
-  it('a run starts from the selected checkpoint of EXPERIMENT/ARM, which is recorded (USE-316)', async () => {
+  it('a run starts from the selected checkpoint of EXPERIMENT/ARM, which is recorded (USE-316, USE-486)', async () => {
     const dir = folder()
     writeSmallLab(dir, { steps: 4 })
     const json = async (...args: string[]) => {
@@ -49,6 +86,14 @@ describe('weights by name', { timeout: 240_000 }, () => {
     expect(await json(...wrong('colours/nothing'))).toMatchObject({
       code: 2,
       document: { errors: [{ code: 'STORE_MISSING', where: { file: '--set' }, fix: expect.stringContaining(arm) }] },
+    })
+
+    const other = [...wrong(arm), '--set', 'matrix.base_run.model.name=evsys/nano']
+    expect(await json(...other)).toMatchObject({
+      code: 2,
+      document: {
+        errors: [{ code: 'CONFIG_INVALID', message: expect.stringContaining('and the model is evsys/nano') }],
+      },
     })
 
     expect(await json(...wrong('run_'))).toMatchObject({

@@ -8,7 +8,9 @@ import { getRequestListener } from '@hono/node-server'
 import { mockCatalog, mockVocabSize } from '../../src/backends/models/mock-models.ts'
 import { createMockEngine } from '../../src/engine/mock/mock-engine.ts'
 import { createTrainer } from '../../src/trainer/index.ts'
+import { evsysBin } from '../cli/run-process.ts'
 import { startJudgeServer } from '../judge-server.ts'
+import { onPrivateTmpfs } from '../private-tmpfs.ts'
 
 /** A project of one experiment with one run of two steps, and what is to be closed after it. */
 export interface Place {
@@ -150,6 +152,11 @@ export const breaks: Readonly<Record<string, Break>> = {
     writeFileSync(join(dir, 'taken'), '')
     return writeProject(dir, { file: { output_dir: 'taken/out' } })
   },
+  'disk, dies': ({ dir }) => {
+    mkdirSync(join(dir, 'disk'))
+    const algorithm = { kind: 'sft', params: { max_steps: 8, batch_size: 1, save_every: 1 } }
+    return writeProject(dir, { file: { output_dir: 'disk/out' }, run: { algorithm } })
+  },
   'record, absent': ({ dir }) => {
     const args = writeProject(dir, {})
     rmSync(join(dir, '.evsys'), { recursive: true })
@@ -175,6 +182,11 @@ export const breaks: Readonly<Record<string, Break>> = {
     )
     return args
   },
+}
+
+/** How evsys is started to meet the fault, by the name of the row, where that takes more than its arguments. */
+export const under: Readonly<Record<string, (dir: string) => readonly string[]>> = {
+  'disk, dies': (dir) => [...onPrivateTmpfs(join(dir, 'disk'), '64k'), process.execPath, evsysBin],
 }
 
 const runFile = ['run', 'config.yaml']

@@ -150,7 +150,10 @@ const parts: Readonly<Record<string, { readonly command: Fault['command']; reado
   },
   disk: {
     command: 'run',
-    cells: [['absent', '`output_dir` lies below a file', undefined, refused('CONFIG_PATH', 'taken is no folder')]],
+    cells: [
+      ['absent', '`output_dir` lies below a file', undefined, refused('CONFIG_PATH', 'taken is no folder')],
+      ['dies', 'it becomes full', undefined, failed('FILE_FAILED', 'no space is left on the disk')],
+    ],
   },
   record: {
     command: 'run',

@@ -9,8 +9,10 @@ import { ErrorRecord } from '../../src/contracts/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { runMain } from '../cli/run-main.ts'
 import { type Component, needs } from '../needs.ts'
+import { privateTmpfs } from '../private-tmpfs.ts'
+import { runCommand } from '../run-command.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { breaks, writeProject } from './broken-parts.ts'
+import { breaks, under, writeProject } from './broken-parts.ts'
 import { type Fault, faultName, faults } from './fault-table.ts'
 
 const folder = temporaryFolders()
@@ -23,6 +25,7 @@ const python = starts('python3', '-c', '')
 const fifos = starts('mkfifo', '--version')
 
 function neededBy(name: string): Component | undefined {
+  if (name in under) return privateTmpfs
   return name.startsWith('agent in Python') ? python : name === 'data file, slow' ? fifos : undefined
 }
 
@@ -39,7 +42,9 @@ describe.concurrent('when something fails', { timeout: 120_000 }, () => {
       for (const close of closing.reverse()) await close()
     })
     const args = await breaks[name]?.({ dir, defer: (close) => void closing.push(close) })
-    const { code, stdout, stderr } = await commandIn(dir, args ?? [], fault)
+    const own = under[name]?.(dir)
+    const { code, stdout, stderr } =
+      own === undefined ? await commandIn(dir, args ?? [], fault) : await processIn(dir, [...own, ...(args ?? [])])
     const said = { code, stdout, stderr }
     if (fault.waits !== undefined) expect(said).toMatchObject({ stderr: expect.stringContaining(fault.waits) })
     const errors = errorsIn(stdout)
@@ -111,6 +116,12 @@ async function commandIn(dir: string, args: readonly string[], { waits, ends }: 
     signal: controller.signal,
   })
   return { code, stdout, stderr }
+}
+
+/** The command as users start it, under another one. */
+async function processIn(cwd: string, [program = '', ...args]: readonly string[]) {
+  const { status, stdout, stderr } = await runCommand(program, [...args, '--json'], { cwd })
+  return { code: status, stdout, stderr }
 }
 
 const Said = z.looseObject({

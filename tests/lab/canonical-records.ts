@@ -9,6 +9,7 @@ import { openStore } from '../../src/store/index.ts'
 export async function canonicalRecords(file: string): Promise<unknown[]> {
   await using store = await openStore(recordOf(file))
   const experiments = await store.experiments({ limit: 10 })
+  const contentOf = (ref: string) => (ref.startsWith('tinker:') ? weightsOf(file, ref) : contentOfFile(ref))
   return await Promise.all(experiments.map(({ id }) => store.canonicalRecord(id, { contentOf })))
 }
 
@@ -23,7 +24,14 @@ export function recordOf(file: string): string {
   return join(dirname(file), '.evsys', 'evsys.db')
 }
 
-async function contentOf(ref: string): Promise<string> {
+/** The hash that a local trainer has noted of weights that it saved. */
+async function weightsOf(file: string, ref: string): Promise<string> {
+  const [, run = '', folder = '', name = ''] = /^tinker:\/\/([^/]+)\/([^/]+)\/(.+)$/.exec(ref) ?? []
+  const saved = join(dirname(file), '.evsys/trainer/runs', encodeURIComponent(run), folder, `${name}.json`)
+  return String(JSON.parse(readFileSync(saved, 'utf8')).sha256)
+}
+
+async function contentOfFile(ref: string): Promise<string> {
   const path = fileURLToPath(ref.replace(/^mock:/, 'file:'))
   return createHash('sha256').update(readFileSync(path)).digest('hex')
 }

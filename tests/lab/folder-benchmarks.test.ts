@@ -15,6 +15,8 @@ import { temporaryFolders } from '../temporary-folder.ts'
 import { experimentProject, twoByTwo } from './experiment-project.ts'
 
 const folder = temporaryFolders()
+/** Each starts a dozen processes, one after the other: seconds, and minutes where twenty others want the processor. */
+const patience = 900_000
 const fixtures = fileURLToPath(new URL('../fixtures/harbor-tasks', import.meta.url))
 
 /** Looks for words of the tests in every file of the project, over and over; on a busy machine it leaves the worker time to work. */
@@ -143,107 +145,135 @@ function project(
 }
 
 sandbox.describe('a benchmark of task folders', () => {
-  it('is attempted in the loop and at its end, and its tests are out of reach of the recipe (AGT-13, EVL-7)', async () => {
-    const { dir, file } = project(
-      [
-        { run_every: 1, agent: idle, models: ['mock:echo'] },
-        { name: 'test', split: 'test' },
-      ],
-      {
-        agent: idle,
-        data: { source_kind: 'harbor', path: 'practice' },
-        // Trains on answers that are not right, too.
-        algorithm: {
-          kind: 'rl',
-          params: { max_steps: 1, num_samples: 1, batch_size: 1, max_tokens: 8, kl_coef: 0.1, constant_groups: 'keep' },
+  it(
+    'is attempted in the loop and at its end, and its tests are out of reach of the recipe (AGT-13, EVL-7)',
+    async () => {
+      const { dir, file } = project(
+        [
+          { run_every: 1, agent: idle, models: ['mock:echo'] },
+          { name: 'test', split: 'test' },
+        ],
+        {
+          agent: idle,
+          data: { source_kind: 'harbor', path: 'practice' },
+          // Trains on answers that are not right, too.
+          algorithm: {
+            kind: 'rl',
+            params: {
+              max_steps: 1,
+              num_samples: 1,
+              batch_size: 1,
+              max_tokens: 8,
+              kl_coef: 0.1,
+              constant_groups: 'keep',
+            },
+          },
         },
-      },
-    )
-    cpSync(join(fixtures, 'multi-step-simple'), join(dir, 'practice/notes'), { recursive: true })
-    const result = await runExperiment(file, { projectDir: dir, seal: 'required' })
-    expect(result).toMatchObject({ status: 'completed' })
-    await using store = await openStore(join(dir, '.evsys/evsys.db'))
-    const [run] = await store.runs(result.experiment_id)
-    const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000 })
-    const looks = events.flatMap((event) => (event.type === 'eval.finished' ? [event] : []))
-    expect(looks.map(({ benchmark, step }) => [benchmark, step])).toEqual([
-      ['val', 0],
-      ['test', undefined],
-    ])
-    for (const look of looks) {
-      expect(look).toMatchObject({
-        metrics: { mean_reward: 0.25 },
-        rewards: { half: [0.5], 'evsys/workdir': [0] },
-        ...{ n_tasks: 2, n_infra_failed: 0 },
+      )
+      cpSync(join(fixtures, 'multi-step-simple'), join(dir, 'practice/notes'), { recursive: true })
+      const result = await runExperiment(file, { projectDir: dir, seal: 'required' })
+      expect(result).toMatchObject({ status: 'completed' })
+      await using store = await openStore(join(dir, '.evsys/evsys.db'))
+      const [run] = await store.runs(result.experiment_id)
+      const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000 })
+      const looks = events.flatMap((event) => (event.type === 'eval.finished' ? [event] : []))
+      expect(looks.map(({ benchmark, step }) => [benchmark, step])).toEqual([
+        ['val', 0],
+        ['test', undefined],
+      ])
+      for (const look of looks) {
+        expect(look).toMatchObject({
+          metrics: { mean_reward: 0.25 },
+          rewards: { half: [0.5], 'evsys/workdir': [0] },
+          ...{ n_tasks: 2, n_infra_failed: 0 },
+        })
+      }
+      // A model behind a client is led through the same tasks.
+      expect(await baselinesOf(store, result.experiment_id)).toMatchObject([
+        { model: 'mock:echo', metrics: { mean_reward: 0.25 }, n_infra_failed: 0, scorer_hash: looks[0]?.scorer_hash },
+      ])
+      const rollouts = events.flatMap((event) => (event.type === 'rollout.finished' ? [event] : []))
+      expect(rollouts.map(({ task_id, reward }) => [task_id, reward])).toEqual([['notes', 0]])
+      const spied = events.flatMap((event) =>
+        event.type === 'log' && event.text.includes('spied ') ? [event.text] : [],
+      )
+      expect(spied.length).toBe(looks.length)
+      for (const text of spied) expect(text).toContain('spied 0, in training data true')
+      expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+    },
+    patience,
+  )
+
+  it(
+    'is attempted by agents of the project, which run where their code may (AGT-15, AGT-17)',
+    async () => {
+      const { dir, file } = project([
+        { name: 'own', agent: { kind: 'doer', params: {} } },
+        { name: 'broken', agent: { kind: 'doer', params: { how: 'breaks' } } },
+        {
+          name: 'tools',
+          agent: { kind: 'tool_loop', params: { tools: ['./src/plugins/own.ts#where'], max_turns: 2 } },
+        },
+      ])
+      const result = await runExperiment(file, { projectDir: dir, seal: 'required' })
+      expect(result).toMatchObject({ status: 'completed' })
+      await using store = await openStore(join(dir, '.evsys/evsys.db'))
+      const [run] = await store.runs(result.experiment_id)
+      const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000 })
+      const looks = events.flatMap((event) => (event.type === 'eval.finished' ? [event] : []))
+      expect(looks.map(({ benchmark, rewards, n_infra_failed }) => ({ benchmark, rewards, n_infra_failed }))).toEqual([
+        { benchmark: 'own', rewards: { half: [0.5], 'evsys/workdir': [1] }, n_infra_failed: 0 },
+        { benchmark: 'broken', rewards: { half: [0], 'evsys/workdir': [0] }, n_infra_failed: 0 },
+        { benchmark: 'tools', rewards: { half: [0.5], 'evsys/workdir': [0] }, n_infra_failed: 0 },
+      ])
+      const kept = join(dir, '.evsys/runs', readdirSync(join(dir, '.evsys/runs'))[0] ?? '')
+      const trials = readdirSync(kept, { recursive: true }).map(String)
+      const of = (end: string) =>
+        trials.filter((name) => name.includes('validation/trials/own-final') && name.endsWith(end))
+      expect(of('result.json')).toHaveLength(2)
+      expect(of('agent/trajectory.json')).toHaveLength(2)
+      expect(trials.filter((name) => name.includes('trials') && name.includes('verifier'))).toEqual([])
+      expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+      // Other tests cannot look at what is gone.
+      writeTaskFolder(join(dir, 'tasks/half'), { 'tests/test.sh': '#!/bin/sh\necho 1 > /logs/verifier/reward.txt\n' })
+      const again = await rescoreExperiment(store, await store.findExperiment(result.experiment_id), {
+        ...{ projectDir: dir, plugins: [], secretSource: { get: () => undefined }, keep: false, clock: systemClock },
+        signal: new AbortController().signal,
       })
-    }
-    // A model behind a client is led through the same tasks.
-    expect(await baselinesOf(store, result.experiment_id)).toMatchObject([
-      { model: 'mock:echo', metrics: { mean_reward: 0.25 }, n_infra_failed: 0, scorer_hash: looks[0]?.scorer_hash },
-    ])
-    const rollouts = events.flatMap((event) => (event.type === 'rollout.finished' ? [event] : []))
-    expect(rollouts.map(({ task_id, reward }) => [task_id, reward])).toEqual([['notes', 0]])
-    const spied = events.flatMap((event) => (event.type === 'log' && event.text.includes('spied ') ? [event.text] : []))
-    expect(spied.length).toBe(looks.length)
-    for (const text of spied) expect(text).toContain('spied 0, in training data true')
-    expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
-  }, 120_000)
+      expect(again).toHaveLength(3)
+      for (const each of again)
+        expect(each).toMatchObject({ status: 'no answers', message: expect.stringContaining('its tasks are folders') })
+    },
+    patience,
+  )
 
-  it('is attempted by agents of the project, which run where their code may (AGT-15, AGT-17)', async () => {
-    const { dir, file } = project([
-      { name: 'own', agent: { kind: 'doer', params: {} } },
-      { name: 'broken', agent: { kind: 'doer', params: { how: 'breaks' } } },
-      { name: 'tools', agent: { kind: 'tool_loop', params: { tools: ['./src/plugins/own.ts#where'], max_turns: 2 } } },
-    ])
-    const result = await runExperiment(file, { projectDir: dir, seal: 'required' })
-    expect(result).toMatchObject({ status: 'completed' })
-    await using store = await openStore(join(dir, '.evsys/evsys.db'))
-    const [run] = await store.runs(result.experiment_id)
-    const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000 })
-    const looks = events.flatMap((event) => (event.type === 'eval.finished' ? [event] : []))
-    expect(looks.map(({ benchmark, rewards, n_infra_failed }) => ({ benchmark, rewards, n_infra_failed }))).toEqual([
-      { benchmark: 'own', rewards: { half: [0.5], 'evsys/workdir': [1] }, n_infra_failed: 0 },
-      { benchmark: 'broken', rewards: { half: [0], 'evsys/workdir': [0] }, n_infra_failed: 0 },
-      { benchmark: 'tools', rewards: { half: [0.5], 'evsys/workdir': [0] }, n_infra_failed: 0 },
-    ])
-    const kept = join(dir, '.evsys/runs', readdirSync(join(dir, '.evsys/runs'))[0] ?? '')
-    const trials = readdirSync(kept, { recursive: true }).map(String)
-    const of = (end: string) =>
-      trials.filter((name) => name.includes('validation/trials/own-final') && name.endsWith(end))
-    expect(of('result.json')).toHaveLength(2)
-    expect(of('agent/trajectory.json')).toHaveLength(2)
-    expect(trials.filter((name) => name.includes('trials') && name.includes('verifier'))).toEqual([])
-    expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
-    // Other tests cannot look at what is gone.
-    writeTaskFolder(join(dir, 'tasks/half'), { 'tests/test.sh': '#!/bin/sh\necho 1 > /logs/verifier/reward.txt\n' })
-    const again = await rescoreExperiment(store, await store.findExperiment(result.experiment_id), {
-      ...{ projectDir: dir, plugins: [], secretSource: { get: () => undefined }, keep: false, clock: systemClock },
-      signal: new AbortController().signal,
-    })
-    expect(again).toHaveLength(3)
-    for (const each of again)
-      expect(each).toMatchObject({ status: 'no answers', message: expect.stringContaining('its tasks are folders') })
-  }, 120_000)
+  it(
+    'ends with the worker that answers for the policy, and leaves nothing (AGT-13)',
+    async () => {
+      const { dir, file } = project({ run_every: 1, agent: { kind: 'nop', params: {} } }, {}, 'doomed')
+      const tag = `endless-${basename(dir)}`
+      // It would never end by itself.
+      writeTaskFolder(join(dir, 'tasks/half'), {
+        'task.toml': '[environment]\nnetwork_mode = "no-network"\n',
+        'tests/test.sh': `#!/bin/sh\nexec tail -f /dev/null ${tag}\n`,
+      })
+      const result = await runExperiment(file, { projectDir: dir })
+      expect(result).toMatchObject({ status: 'failed', arms: [{ error: { code: 'WORKER_DIED' } }] })
+      expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
+      expect(processesWith(tag)).toEqual([])
+    },
+    patience,
+  )
 
-  it('ends with the worker that answers for the policy, and leaves nothing (AGT-13)', async () => {
-    const { dir, file } = project({ run_every: 1, agent: { kind: 'nop', params: {} } }, {}, 'doomed')
-    const tag = `endless-${basename(dir)}`
-    // It would never end by itself.
-    writeTaskFolder(join(dir, 'tasks/half'), {
-      'task.toml': '[environment]\nnetwork_mode = "no-network"\n',
-      'tests/test.sh': `#!/bin/sh\nexec tail -f /dev/null ${tag}\n`,
-    })
-    const result = await runExperiment(file, { projectDir: dir })
-    expect(result).toMatchObject({ status: 'failed', arms: [{ error: { code: 'WORKER_DIED' } }] })
-    expect(readdirSync(join(dir, '.evsys/trials'))).toEqual([])
-    expect(processesWith(tag)).toEqual([])
-  }, 120_000)
-
-  it('without an agent is refused before training (AGT-13)', async () => {
-    const nobody = project({})
-    await expect(runExperiment(nobody.file, { projectDir: nobody.dir })).rejects.toMatchObject({
-      code: 'CONFIG_INVALID',
-      message: expect.stringContaining('no agent is named'),
-    })
-  }, 120_000)
+  it(
+    'without an agent is refused before training (AGT-13)',
+    async () => {
+      const nobody = project({})
+      await expect(runExperiment(nobody.file, { projectDir: nobody.dir })).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: expect.stringContaining('no agent is named'),
+      })
+    },
+    patience,
+  )
 })

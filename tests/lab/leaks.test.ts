@@ -66,6 +66,19 @@ describe('training rows that repeat questions', slow, () => {
     expect((await runExperiment(file, { set: ['leaks=warn'] })).runs?.[0]?.reused_from).toBeUndefined()
   })
 
+  it('are left out again when the data of today are compared with the record (USE-480)', async () => {
+    const file = leaking('drop')
+    const { experiment_id } = await runExperiment(file)
+    const repro = async () => {
+      const { stdout } = await runMain(['repro', experiment_id, '--json'], { cwd: dirname(file) })
+      return JSON.parse(stdout).checks.filter(({ part }: { part: string }) => part === 'data')
+    }
+    expect(await repro()).toMatchObject([{ part: 'data', status: 'same' }])
+    const tasks = join(dirname(file), 'data/val/tasks.jsonl')
+    writeFileSync(tasks, readFileSync(tasks, 'utf8').replaceAll('Question 7!', 'Another one'))
+    expect(await repro()).toMatchObject([{ part: 'data', status: 'differs' }])
+  })
+
   it('are kept with `leaks: warn`, refused otherwise, with all pairs in JSON (USE-223, USE-224)', async () => {
     const kept = await runExperiment(leaking('warn'))
     expect(kept.leaks).toMatchObject([{ exact: repeated, pairs: Array.from({ length: repeated }, () => ({})) }])

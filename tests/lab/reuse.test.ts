@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
@@ -37,7 +37,7 @@ const origins = ({ runs = [] }: Awaited<ReturnType<typeof runExperiment>>) =>
   runs.map(({ reused_from }) => reused_from?.run_id)
 
 describe('runs that the record holds', slow, () => {
-  it('are not trained again: the same record comes out at no cost, linked to its origin (USE-221)', async () => {
+  it('are not trained again: the same record comes out at no cost, linked to its origin, and its logs (USE-221, USE-485)', async () => {
     const file = experimentProject(folder(), small)
     const first = await runExperiment(file)
     const started: string[] = []
@@ -52,6 +52,13 @@ describe('runs that the record holds', slow, () => {
     expect(second.cost_usd).toBe(0)
     await using store = await openStore(join(dirname(file), '.evsys/evsys.db'))
     expect(await store.canonicalRecord(second.experiment_id)).toEqual(await store.canonicalRecord(first.experiment_id))
+    const files = ({ files: dir }: typeof first) =>
+      readdirSync(dir ?? '', { recursive: true })
+        .map(String)
+        .toSorted()
+    const logs = files(first).filter((path) => path.includes('/logs/'))
+    expect(logs.filter((path) => path.endsWith('/training/metrics.jsonl'))).toHaveLength(4)
+    expect(files(second).filter((path) => path.includes('/logs/'))).toEqual(logs)
     const answers = second.runs?.flatMap(({ scores }) => scores.map((score) => score.answers))
     expect(answers).toEqual(first.runs?.flatMap(({ scores }) => scores.map((score) => score.answers)))
 

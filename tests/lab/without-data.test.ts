@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
+import { startFakeProvider } from '../fake-provider.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { experimentProject, twoByTwo } from './experiment-project.ts'
 
+const usage = { prompt_tokens: 1000, completion_tokens: 100 }
 const folder = temporaryFolders()
 const benchmark = twoByTwo.metadata.benchmark.map((each) => ({ ...each, run_every: 0 }))
 const metadata = { objective: { metric: 'val.pass@1' }, benchmark }
@@ -23,6 +25,29 @@ describe('recipes that take no rows', { timeout: 300_000 }, () => {
     const searched = result.runs?.find(({ arm }) => arm === 'searched')
     expect(searched?.artifacts.map(({ name }) => name)).toEqual(['prompt_trials', 'system_prompt'])
     expect(result.curves?.find(({ metric }) => metric === 'prompt/score')?.points.length).toBeGreaterThan(2)
+  })
+
+  it('count what the model that proposes costs, in the record and against the budget (USE-482)', async () => {
+    let asked = 0
+    const { url } = await startFakeProvider(() => {
+      asked += 1
+      return { choices: [{ message: { content: `Prompt ${asked}.` }, finish_reason: 'stop' }], usage }
+    })
+    const price = { input: 1000, output: 10_000 } // 1 dollar for the prompt, 1 for the answer
+    const client = { kind: 'openai_compatible', params: { base_url: `${url}/v1`, model: 'm', api_key: 'none', price } }
+    const algorithm = { kind: 'prompt_search', params: { max_steps: 3, proposer: { client } } }
+    const paid = { name: 'paid', budget: { usd: 3 }, metadata, n_repeats: 2, run: { ...run, algorithm } }
+    const result = await runExperiment(experimentProject(folder(), paid), { maxConcurrent: 1 })
+    const runs = result.runs?.map(({ status, cost_usd }) => [status, cost_usd])
+    expect([asked, runs, result.cost_usd]).toEqual([
+      2,
+      [
+        ['completed', 4],
+        ['stopped', undefined],
+      ],
+      4,
+    ])
+    expect(result.conclusion?.text).toContain('budget.usd is 3, and 4 are used')
   })
 
   it('are the only ones: others ask for data (USE-226)', async () => {

@@ -62,37 +62,8 @@ export const localBackend = defineBackend({
       throw error
     }
   },
-  // Another trainer, which no recipe has a key of, over the folder that the project's trainers save to. It looks at the weights' hash.
   async openWeights({ params, model, runDir, signal, log }) {
-    const { startTrainerProcess } = await import('./start-trainer-process.ts')
-    const { contextOf, openModelText } = await import('../tinker/open-client-backend.ts')
-    const isMock = params.engine === 'mock'
-    const text = openModelText(isMock ? 'bigram' : undefined, model.name)
-    text.catch(() => {}) // thrown below
-    const { engine } = params
-    const onNotice = (notice: string) => log('info', notice)
-    const trainer = await startTrainerProcess({ engine, models: [model.name], runDir, signal, onNotice })
-    try {
-      const [{ createTinkerClient }] = await loadClient()
-      const own = AbortSignal.any([signal, trainer.gone])
-      const client = await createTinkerClient({
-        preset: 'evsys',
-        baseUrl: trainer.url,
-        apiKey: trainer.key,
-        signal: own,
-      })
-      return {
-        ...(await text),
-        sample: (request, stop) => client.service.sample(request, stop),
-        maxContext: await contextOf(client, model.name),
-        async [Symbol.asyncDispose]() {
-          await client.close('success')
-          await trainer[Symbol.asyncDispose]()
-        },
-      }
-    } catch (error) {
-      await trainer[Symbol.asyncDispose]()
-      throw error
-    }
+    const { openLocalWeights } = await import('./open-local-weights.ts')
+    return await openLocalWeights({ engine: params.engine, model: model.name, runDir, signal, log })
   },
 })

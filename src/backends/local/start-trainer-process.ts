@@ -87,5 +87,7 @@ function deathOf({ code, signal, printed, stopped }: ProcessEnd): EvsysError {
   const last = printed.slice(-2000).trim()
   const why = stopped === 'not started' ? `did not start (${last})` : `ended early (${signal ?? code})`
   const detail = last === '' || stopped === 'not started' ? '' : `: ${last}`
-  return new EvsysError('BACKEND_FAILED', `the trainer process ${why}${detail}`, { retryable: true })
+  // One that was killed says nothing of the run or the machine's set-up: it is worth another.
+  const kind = signal === null ? 'BACKEND_FAILED' : 'WORKER_DIED'
+  return new EvsysError(kind, `the trainer process ${why}${detail}`, { retryable: true })
 }

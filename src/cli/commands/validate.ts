@@ -45,10 +45,10 @@ async function validateExperiment(
     dry: dry === true,
     steps,
     refuseUnused: true,
-    findWeights: async (name, kind, project) => {
+    findWeights: async (name, kind, project, base) => {
       const { weightsOfRecord } = await import('../../lab/index.ts')
       const projectDir = context.project === undefined ? project : await projectOfRecord(context)
-      return await weightsOfRecord(projectDir, signal)(name, kind, project)
+      return await weightsOfRecord(projectDir, signal)(name, kind, project, base)
     },
     furtherProblems: deep === true ? (draft) => draftProblems(context, draft) : undefined,
   })

@@ -90,12 +90,27 @@ export async function trainedWeights(
 export async function recordedWeights(
   name: string,
   kind: CheckpointKind,
-  { projectDir, signal }: { projectDir: string; signal?: AbortSignal | undefined },
+  {
+    projectDir,
+    base,
+    signal,
+  }: {
+    projectDir: string
+    /** The base model that they are for; absent: any. */
+    base?: string | undefined
+    signal?: AbortSignal | undefined
+  },
 ): Promise<string> {
   const file = join(projectDir, '.evsys', 'evsys.db')
   await using store = await openStore(existsSync(file) ? file : ':memory:', { signal })
   const found = await trainedWeights(store, name, { kind })
-  if (found !== undefined) return found.checkpoint.ref
+  if (found !== undefined) {
+    const own = found.run.config.model.name
+    if (base === undefined || base === own) return found.checkpoint.ref
+    throw new EvsysError('CONFIG_INVALID', `the weights of ${name} belong to ${own}, and the model is ${base}`, {
+      fix: `write name: ${own}, or name weights of ${base}.`,
+    })
+  }
   const known = new Set<string>()
   for (const experiment of await store.experiments({ limit: 20 })) {
     for (const run of await store.runs(experiment.id)) known.add(`${experiment.name}/${run.arm}`)

@@ -8,6 +8,7 @@ import {
   type Item,
   type Notice,
   type Plan,
+  type RecordedPlan,
   type SealedBenchmark,
 } from '../../contracts/index.ts'
 import { Evaluator } from '../../evaluator/index.ts'
@@ -397,7 +398,8 @@ function beginChecked(store: OpenStore, checked: CheckedExperiment, options: Ses
   return beginExperiment(store, plan, { resume, projectDir, clock, provenance })
 }
 
-function dropping({ experiment: { leaks, metadata } }: CheckedExperiment['plan']): string[] {
+/** Benchmarks whose questions are left out of training rows. */
+export function dropping({ experiment: { leaks, metadata } }: Pick<RecordedPlan, 'experiment'>): string[] {
   return metadata.benchmark.filter((each) => leakRule(each, leaks) === 'drop').map(({ name }) => name)
 }
 

@@ -2,7 +2,8 @@
 // the same: configuration and seed, settings of the experiment, code and plugins, rows, engine, scorers, and the runs whose weights
 // it takes. What is not known counts as different.
 
-import { rm } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { cp, rm } from 'node:fs/promises'
 import { extname, isAbsolute, join } from 'node:path'
 import {
   type Item,
@@ -11,8 +12,8 @@ import {
   referencedArms,
   type TrainingRunRow,
 } from '../../contracts/index.ts'
-import { announceWait, isMapping, temporaryFolder } from '../../kernel/index.ts'
-import { exportRun, heldRuns, pointItems, projectPlugins } from '../../record/index.ts'
+import { announceWait, fileError, isMapping, systemCode, temporaryFolder } from '../../kernel/index.ts'
+import { exportRun, heldRuns, originDirOf, pointItems, projectPlugins, runFolder } from '../../record/index.ts'
 import { type EvalRow, type RunRow, requireTraining } from '../../store/index.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
 import { callbacksOf } from './check-experiment.ts'
@@ -164,8 +165,25 @@ export async function reuseRun(row: RunRow, origin: TrainingRunRow, session: Exp
   await store.verdicts.note(row.id, { mode: 'reused', parentRun: origin.id })
   await store.push({ stream: `run:${row.id}`, fromSeq: 1, items }, lease)
   for (const artifact of artifacts) await store.keepArtifact(row.id, artifact)
+  await copyLogs(origin, runFolder(session.outputDir, row.name), session)
   for (const event of copies) options.onItem?.(row, event)
   return true
+}
+
+/** Its logs too: who opens the folder of the run finds what is in that of every other. */
+async function copyLogs(
+  origin: TrainingRunRow,
+  runDir: string,
+  { store, projectDir }: ExperimentSession,
+): Promise<void> {
+  const from = await originDirOf(store, origin, projectDir)
+  if (from === undefined) return
+  const to = join(runDir, 'logs')
+  try {
+    await cp(join(from, 'logs'), to, { recursive: true, mode: constants.COPYFILE_FICLONE })
+  } catch (cause) {
+    if (systemCode(cause) !== 'ENOENT') throw fileError('write', to, cause)
+  }
 }
 
 function withoutCost(event: RunEvent): RunEvent {

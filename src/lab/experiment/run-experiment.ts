@@ -117,9 +117,9 @@ async function prepare(
     await using catalog = await openCatalog({ builtins: builtins(), ...at, signal })
     return [...catalog.problems, ...(await checkDraft(draft, catalog, { signal })).problems]
   }
-  const findWeights: FindWeights = async (name, kind, project) => {
+  const findWeights: FindWeights = async (name, kind, project, base) => {
     const { recordedWeights } = await loadWeights()
-    return await recordedWeights(name, kind, { projectDir: options.projectDir ?? project, signal })
+    return await recordedWeights(name, kind, { projectDir: options.projectDir ?? project, base, signal })
   }
   const asked = { signal, set, dry, steps, cwd, refuseUnused: true, findWeights, furtherProblems }
   const loaded = await loadExperiment(source, asked)

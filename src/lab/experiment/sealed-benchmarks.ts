@@ -60,7 +60,7 @@ interface Opened {
   readonly benchmark: Benchmark
   readonly scorer: OpenScorer
   /** Absent: its tasks are rows. */
-  readonly folders: readonly LoadedTask[] | undefined
+  readonly folders?: readonly LoadedTask[] | undefined
 }
 
 export class SealedBenchmarks implements AsyncDisposable {
@@ -94,7 +94,9 @@ export class SealedBenchmarks implements AsyncDisposable {
   /** Writes the questions as files of the experiment: what was opened before there was one belongs to it from now on. */
   async place(outputDir: string): Promise<void> {
     this.#outputDir = outputDir
-    this.sealed = await Promise.all(this.#names.map((name) => this.#place(this.#find(name), outputDir)))
+    const place = (name: string) =>
+      placeBenchmark(this.#find(name), { isDropping: this.#options.dropping?.includes(name) === true, outputDir })
+    this.sealed = await Promise.all(this.#names.map(place))
   }
 
   /** What is asked. */
@@ -147,21 +149,6 @@ export class SealedBenchmarks implements AsyncDisposable {
     this.#opened.set(name, { benchmark, scorer, folders })
   }
 
-  async #place({ benchmark, scorer, folders }: Opened, outputDir: string): Promise<SealedBenchmark> {
-    const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template } = benchmark
-    const isDropping = this.#options.dropping?.includes(name) === true
-    const asked = { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template }
-    return {
-      ...asked,
-      tasks_file: isDropping ? await writeQuestions(scorer, join(outputDir, 'questions', `${name}.jsonl`)) : undefined,
-      agent: benchmark.agent,
-      one_completion: benchmark.engine === 'harbor' ? undefined : true,
-      inference: benchmark.inference,
-      in_folders: folders === undefined ? undefined : true,
-      drop_leaks: isDropping ? true : undefined,
-    }
-  }
-
   #find(benchmark: string): Opened {
     const found = this.#opened.get(benchmark)
     if (found === undefined) throw new EvsysError('INTERNAL', `a run asked for the unknown benchmark "${benchmark}"`)
@@ -196,6 +183,24 @@ export class SealedBenchmarks implements AsyncDisposable {
       scratch: join(await this.#scratch, `${label}-${name}`),
     })
     return { scored: await scorer.score(predictions, signal, rewards, answersFile), predictions }
+  }
+}
+
+/** What workers may know of a benchmark. Where rows that repeat its questions are left out, these are written into `outputDir`. */
+export async function placeBenchmark(
+  { benchmark, scorer, folders }: Opened,
+  { isDropping, outputDir }: { isDropping: boolean; outputDir: string },
+): Promise<SealedBenchmark> {
+  const { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template } = benchmark
+  const asked = { name, split, run_every, num_samples, max_tokens, temperature, n_concurrent, chat_template }
+  return {
+    ...asked,
+    tasks_file: isDropping ? await writeQuestions(scorer, join(outputDir, 'questions', `${name}.jsonl`)) : undefined,
+    agent: benchmark.agent,
+    one_completion: benchmark.engine === 'harbor' ? undefined : true,
+    inference: benchmark.inference,
+    in_folders: folders === undefined ? undefined : true,
+    drop_leaks: isDropping ? true : undefined,
   }
 }
 

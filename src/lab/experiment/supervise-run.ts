@@ -39,20 +39,37 @@ import { evaluateRun } from './evaluate-run.ts'
 import type { RunHost } from './experiment-session.ts'
 import { guardCheckpoints } from './own-weights.ts'
 
-/** Does one run. True: it completed. It throws what is no fault of the run: a record that cannot be written, a full disk. */
+/** Times that a run is begun again whose worker died, or whose trainer failed while it trained. */
+const MOST_AGAIN = 1
+
+/**
+ * Does one run; begins it again at its last checkpoint, once, where a process of it was lost. True: it completed. It throws what is no
+ * fault of the run: a record that cannot be written, a full disk.
+ */
 export async function superviseRun(row: RunRow, session: RunHost): Promise<boolean> {
-  const { store, outputDir, signal } = session
-  const ended = await conductRun(row, session)
-  signal.throwIfAborted()
-  if (ended.outcome === 'interrupted') return false
-  if (ended.outcome === 'lost') {
-    await requireSpace(outputDir, ended.error)
-    await reportRun(session, row, { type: 'run.finished', status: 'failed', metrics: {}, error: ended.error })
+  const { store, outputDir, signal, stopping, options } = session
+  for (let again = 0, before = row; ; again++) {
+    const ended = await conductRun(before, session)
+    signal.throwIfAborted()
+    if (ended.outcome === 'interrupted') return false
+    const now = (await store.run(row.id)) ?? before
+    if (now.status === 'completed') return true // also where its worker died right after it had written so
+    const error = ended.outcome === 'lost' ? ended.error : now.error
+    await requireSpace(outputDir, error)
+    if (error !== undefined && again < MOST_AGAIN && !stopping.aborted && lostProcess(error, before, now)) {
+      options.onNotice?.(`${row.name}: ${error.code}: ${error.message}; it is begun again at its last checkpoint`)
+      before = now
+      continue
+    }
+    if (ended.outcome === 'lost')
+      await reportRun(session, row, { type: 'run.finished', status: 'failed', metrics: {}, error: ended.error })
     return false
   }
-  const now = await store.run(row.id)
-  if (now?.status === 'failed') await requireSpace(outputDir, now.error)
-  return now?.status === 'completed'
+}
+
+/** Whether the run may do better in new processes. A trainer that failed before it did anything for the run is not there at all. */
+function lostProcess({ code }: ErrorRecord, before: RunRow, now: RunRow): boolean {
+  return code === 'WORKER_DIED' || (code === 'BACKEND_FAILED' && now.attempt > before.attempt)
 }
 
 async function conductRun(row: RunRow, session: RunHost): Promise<RunOutcome> {

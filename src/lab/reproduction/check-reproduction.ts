@@ -1,12 +1,15 @@
 // A repetition of an experiment: its file, from the recorded plan, and what it would share with the record: code, data, scorers,
 // engine and machine.
+import { rm } from 'node:fs/promises'
 import { type LoadedExperiment, loadExperiment, pluginReferences } from '../../config/index.ts'
-import type { RecordedPlan, RunConfig, RunRow } from '../../contracts/index.ts'
+import type { RecordedPlan, RunConfig, RunRow, SealedBenchmark } from '../../contracts/index.ts'
 import { openScorer } from '../../evaluate/index.ts'
-import { canonicalJson, EvsysError, messageOf } from '../../kernel/index.ts'
+import { canonicalJson, EvsysError, messageOf, temporaryFolder } from '../../kernel/index.ts'
 import { type ExperimentRow, type OpenStore, requireTraining } from '../../store/index.ts'
 import { sealBenchmarks } from '../experiment/benchmark-seal.ts'
 import { callbacksOf } from '../experiment/check-experiment.ts'
+import { dropping } from '../experiment/experiment-session.ts'
+import { placeBenchmark } from '../experiment/sealed-benchmarks.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
 
 export interface ReproductionCheck {
@@ -39,29 +42,61 @@ export async function checkReproduction(
     projectDir: place.projectDir,
     choice: 'auto',
   })
-  const hashes = await recipeHashes(
-    ones.map(({ id, config }) => ({ key: id, config, callbacks })),
-    { ...place, hidden },
-  )
-  for (const run of ones) {
-    const now = hashes.find(({ key }) => key === run.id)
-    const why = now === undefined ? 'a plugin ended the process that loaded it' : now.error?.message
-    checks.push(compared('code', run.arm, run.codeHash, now?.code_hash, why))
-    checks.push(compared('data', run.arm, run.dataHash, now?.data_hash, why))
+  const questions = temporaryFolder('repro')
+  try {
+    const scorers = await checkScorers(experiment, runs, { ...place, store, questions })
+    const hashes = await recipeHashes(
+      ones.map(({ id, config }) => ({ key: id, config, callbacks, benchmarks: scorers.dropping })),
+      { ...place, hidden },
+    )
+    for (const run of ones) {
+      const now = hashes.find(({ key }) => key === run.id)
+      const why = now === undefined ? 'a plugin ended the process that loaded it' : now.error?.message
+      checks.push(compared('code', run.arm, run.codeHash, now?.code_hash, why))
+      const isUnknown = scorers.unknown !== undefined // rows that repeat its questions cannot be left out
+      checks.push(
+        compared('data', run.arm, run.dataHash, isUnknown ? undefined : now?.data_hash, scorers.unknown ?? why),
+      )
+    }
+    return [...checks, ...scorers.checks]
+  } finally {
+    await rm(questions, { recursive: true, force: true })
   }
+}
+
+/** Scorers of today, and the benchmarks whose questions are left out of training rows. */
+async function checkScorers(
+  { plan }: ExperimentRow,
+  runs: readonly RunRow[],
+  { store, questions, ...place }: Place & { store: OpenStore; questions: string },
+) {
+  const checks: ReproductionCheck[] = []
+  const sealed: SealedBenchmark[] = []
+  const dropped = dropping(plan)
+  /** Why questions that are left out are not known. */
+  let unknown: string | undefined
   const evals = (await Promise.all(runs.map((run) => store.evals(run.id)))).flat()
-  for (const benchmark of experiment.plan.experiment.metadata.benchmark) {
-    const scored = evals.find((each) => each.benchmark === benchmark.name && each.error === undefined)
-    const recorded = scored?.scorerHash
+  for (const benchmark of plan.experiment.metadata.benchmark) {
+    const { name } = benchmark
+    const isDropping = dropped.includes(name)
+    const recorded = evals.find((each) => each.benchmark === name && each.error === undefined)?.scorerHash
     try {
       await using scorer = await openScorer({ benchmark, ...place })
-      checks.push(compared('scorer', benchmark.name, recorded, scorer.hash))
+      checks.push(compared('scorer', name, recorded, scorer.hash))
+      if (isDropping) sealed.push(await placeBenchmark({ benchmark, scorer }, { isDropping, outputDir: questions }))
     } catch (error) {
-      signal.throwIfAborted()
-      checks.push(compared('scorer', benchmark.name, recorded, undefined, messageOf(error)))
+      place.signal.throwIfAborted()
+      checks.push(compared('scorer', name, recorded, undefined, messageOf(error)))
+      if (isDropping) unknown ??= messageOf(error)
     }
   }
-  return checks
+  return { checks, dropping: sealed, unknown }
+}
+
+interface Place {
+  readonly projectDir: string
+  readonly plugins: ReturnType<typeof pluginReferences>
+  readonly signal: AbortSignal
 }
 
 function compared(

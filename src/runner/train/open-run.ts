@@ -24,6 +24,8 @@ export interface TrainRunOptions {
   readonly evaluate: Evaluate
   /** Aborted: save and leave. The services' signal, aborted: leave at once. */
   readonly stopping: AbortSignal
+  /** What an answer of a model beside the one in training costs, where its price is known. */
+  onCost?: ((usd: number) => void) | undefined
 }
 
 /** The scope of a run, at the place where it resumes. Disposing of it closes the model that it then has. */
@@ -40,7 +42,7 @@ export async function openRun(
     const renderer = await openRenderer(assignment, shared, model, services)
     const reference = await referenceWeights(assignment, model, () => reopenModel(options, shared, undefined))
     const book = bookOf(assignment)
-    const others = createOtherModels({ assignment, services, model: () => scope.model })
+    const others = createOtherModels({ assignment, services, onCost: options.onCost, model: () => scope.model })
     const opened = { callbacks, book, renderer, reference, others, model }
     let evaluations = 0
     const nextEvaluation = () => {
@@ -114,12 +116,13 @@ function checkEngine({ resume }: RunAssignment, { backend }: OpenModel): void {
 interface OtherModelsOptions {
   readonly assignment: Pick<RunAssignment, 'arm_weights' | 'run_dir'>
   readonly services: RunServices
+  readonly onCost: TrainRunOptions['onCost']
   /** The model in training, as it is at the moment. */
   model(): OpenModel
 }
 
 /** Opens a client when it is first asked for; disposing of it closes them. */
-function createOtherModels({ assignment, services, model }: OtherModelsOptions): OtherModels & AsyncDisposable {
+function createOtherModels({ assignment, services, onCost, model }: OtherModelsOptions): OtherModels & AsyncDisposable {
   const opened = new Map<string, Promise<OpenInferenceClient>>()
   return {
     weights(checkpoint) {
@@ -138,11 +141,19 @@ function createOtherModels({ assignment, services, model }: OtherModelsOptions):
       })
     },
     async client(which) {
-      const { modelClient, openInferenceClient } = await import('../../models/index.ts') // few runs have a teacher
+      const { meterUsage, modelClient, openInferenceClient } = await import('../../models/index.ts') // few runs have a teacher
       const spec = typeof which === 'string' ? modelClient(which) : which
       const key = canonicalJson(spec)
       const folder = join(assignment.run_dir, 'answers')
-      const client = opened.get(key) ?? openInferenceClient(spec, services, { cassette: { folder, mode: 'auto' } })
+      const open = async () => {
+        let paid = 0
+        const asked = await openInferenceClient(spec, services, { cassette: { folder, mode: 'auto' } })
+        return meterUsage(asked, ({ costUsd }) => {
+          if (costUsd > paid) onCost?.(costUsd - paid)
+          paid = costUsd
+        }).client
+      }
+      const client = opened.get(key) ?? open()
       opened.set(key, client)
       return await client
     },

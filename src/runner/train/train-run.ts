@@ -46,26 +46,32 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
     const counts = tally.counts()
     return counts.length === 0 ? undefined : counts
   }
+  let cost_usd: number | undefined
+  const onCost = (usd: number) => {
+    cost_usd = (cost_usd ?? 0) + usd
+  }
   try {
-    const end = await attempt({ ...options, reporter: counting, tally })
+    const end = await attempt({ ...options, reporter: counting, tally, onCost })
     if (end.interrupted) return 'interrupted'
     const { metrics, best_step } = end
     const wall_s = (performance.now() - began) / 1000
-    const finished = { type: 'run.finished', status: 'completed', metrics, wall_s, best_step } as const
+    const finished = { type: 'run.finished', status: 'completed', metrics, wall_s, best_step, cost_usd } as const
     await reporter.report({ ...finished, failures: failures() })
   } catch (thrown) {
     if (isInterrupted(thrown, options)) return 'interrupted'
     const wall_s = (performance.now() - began) / 1000
-    const finished = { type: 'run.finished', status: 'failed', metrics: {}, wall_s } as const
+    const finished = { type: 'run.finished', status: 'failed', metrics: {}, wall_s, cost_usd } as const
     await reporter.report({ ...finished, error: errorRecord(thrown), failures: failures() })
   }
   return 'finished'
 }
 
+const gone: ReadonlySet<string> = new Set(['BACKEND_FAILED', 'WORKER_DIED'])
+
 // A run that was asked to stop cannot save where its service is gone: it is resumed from its last checkpoint.
 function isInterrupted(error: unknown, { services, stopping }: TrainRunOptions): boolean {
   if (services.signal.aborted) return true
-  return stopping.aborted && EvsysError.is(error) && error.code === 'BACKEND_FAILED' && error.retryable === true
+  return stopping.aborted && EvsysError.is(error) && gone.has(error.code) && error.retryable === true
 }
 
 type CountedOptions = TrainRunOptions & { readonly tally: FailureTally }

@@ -1,10 +1,10 @@
 // Weights that samples are drawn from, in the engine. The ones used last stay loaded. Requests may overlap: the engine carries
 // operations out in their order, so what one request has asked for comes before what another drops later.
 import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Engine, Sample, SampleReq } from '../../contracts/index.ts'
-import { fileError, isAlive } from '../../kernel/index.ts'
+import { fileError, sweepTemporaryFolders, temporaryFolder } from '../../kernel/index.ts'
 
 /** Where weights come from. Equal keys are equal weights. */
 export type WeightSource = { readonly key: string } & (
@@ -74,33 +74,26 @@ export class SamplerWeights {
 
 // Weights that live as long as their session: a run may make thousands of them, so a trainer with a folder keeps them there.
 export class EphemeralWeights {
-  readonly #folder: string | undefined
+  readonly #parent: string | undefined
+  #folder: string | undefined
 
-  private constructor(folder: string | undefined) {
-    this.#folder = folder
-  }
-
-  /** Every process has a separate folder; those of processes that were killed are removed. Without `parent`: in memory. */
-  static async open(parent: string | undefined): Promise<EphemeralWeights> {
-    if (parent === undefined) return new EphemeralWeights(undefined)
-    const folder = join(parent, String(process.pid))
-    try {
-      await mkdir(folder, { recursive: true })
-      for (const name of await readdir(parent)) {
-        if (!isAlive({ pid: Number(name), start: '' })) await rm(join(parent, name), { recursive: true, force: true })
-      }
-    } catch (cause) {
-      throw fileError('make', folder, cause)
-    }
-    return new EphemeralWeights(await mkdtemp(join(folder, 'live-')))
+  /** In a folder of this process below `parent`, made when it is needed; those that killed processes left are deleted. Absent: in memory. */
+  constructor(parent: string | undefined) {
+    this.#parent = parent
+    if (parent !== undefined) sweepTemporaryFolders(parent)
   }
 
   /** Keeps weights; returns how they are read again, and removed. */
   async add(sessionId: string, bytes: Uint8Array): Promise<{ read(): Promise<Uint8Array>; remove(): Promise<void> }> {
-    if (this.#folder === undefined) return { read: async () => bytes, remove: async () => {} }
-    const folder = join(this.#folder, sessionId)
-    const file = join(folder, randomUUID())
+    const parent = this.#parent
+    if (parent === undefined) return { read: async () => bytes, remove: async () => {} }
+    const name = randomUUID()
+    let file = join(parent, name)
     try {
+      await mkdir(parent, { recursive: true })
+      this.#folder ??= temporaryFolder('live', parent)
+      const folder = join(this.#folder, sessionId)
+      file = join(folder, name)
       await mkdir(folder, { recursive: true })
       await writeFile(file, bytes)
     } catch (cause) {

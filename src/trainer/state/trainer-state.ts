@@ -99,7 +99,7 @@ export class TrainerState {
     if (files === undefined) throw new TypeError('a trainer needs a folder, or a place for its checkpoints')
     const checkpoints = await CheckpointStore.open(files, clock)
     const sessions = await Sessions.open(below('sessions'), clock)
-    const ephemeral = await EphemeralWeights.open(below('ephemeral'))
+    const ephemeral = new EphemeralWeights(below('ephemeral'))
     const state = new TrainerState(options, { sessions, checkpoints, ephemeral, clock })
     void state.#watch()
     return state

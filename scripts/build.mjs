@@ -57,7 +57,9 @@ function hashOfSources() {
     'tsconfig.json',
     'tsconfig.build.json',
     'scripts/build.mjs',
+    'scripts/direct-imports.mjs',
     'scripts/link-modules.mjs',
+    'scripts/share-chunks.mjs',
   ]
   for (const file of [...rest, ...files.sort()]) hash.update(`${file}\0${readFileSync(join(root, file), 'utf8')}\0`)
   return hash.digest('hex')

@@ -2,8 +2,10 @@
 // `chunks/`. A process then reads tens of files instead of hundreds, which is most of what a start takes.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, posix, relative, sep } from 'node:path'
+import { dirname, join, posix, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
+import { directImports } from './direct-imports.mjs'
+import { shareChunks } from './share-chunks.mjs'
 
 /** Packages with native code, that are found by their path, or that few processes load: they stay packages. */
 const external = [
@@ -29,12 +31,13 @@ export async function linkModules({ from, to, entries, extension = 'js' }) {
     platform: 'node',
     external,
     transform: { target: 'es2023' },
-    plugins: [keepPlaces(from, entries)],
+    plugins: [directImports(), keepPlaces(from, entries)],
     onLog() {},
   })
   const { output } = await bundle.write({
     dir: to,
     format: 'esm',
+    codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf(from, entries, extension) }] },
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     minify: false,
@@ -69,6 +72,52 @@ function keepPlaces(from, entries) {
     },
   }
 }
+
+/**
+ * Names the chunk of each of our modules; packages go into chunks of their own.
+ * @param {string} from
+ * @param {readonly string[]} entries
+ * @param {string} extension
+ * @returns {import('rolldown').CodeSplittingNameFunction}
+ */
+function chunkOf(from, entries, extension) {
+  /** @type {Map<string, string> | undefined} */
+  let chunks
+  return (id, context) => {
+    chunks ??= chunksOf(context)
+    return chunks.get(id) ?? null
+  }
+
+  /** @param {Parameters<import('rolldown').CodeSplittingNameFunction>[1]} context */
+  function chunksOf(context) {
+    const files = entries.map((name) => join(from, `${name}.${extension}`))
+    const later = new Set()
+    const modules = new Map()
+    const reached = new Set(files)
+    for (const id of reached) {
+      const info = context.getModuleInfo(id)
+      if (info === null) continue
+      const imports = info.importedIds.filter(isLinked)
+      modules.set(id, { id, bytes: info.code?.length ?? 0, imports, isPackage: id.includes('/node_modules/') })
+      for (const each of imports) reached.add(each)
+      for (const each of info.dynamicallyImportedIds.filter(isLinked)) {
+        reached.add(each)
+        later.add(each)
+      }
+    }
+    // An index of a room is there for other programs; processes and what is imported on demand are what a user waits for.
+    const started = files.filter((file) => !/\/index\.[jt]s$/.test(file) || later.has(file) || dirname(file) === from)
+    const starts = [...new Set([...started, ...later])].map((id) => ({ id, weight: isProcess.test(id) ? 5 : 1 }))
+    const shared = shareChunks(modules, starts)
+    for (const file of files) shared.delete(file)
+    return shared
+  }
+}
+
+const isProcess = /-(child|thread)\.[jt]s$/
+
+/** No module of Node and no package that stays outside. @param {string} id */
+const isLinked = (id) => !external.some((pattern) => pattern.test(id))
 
 /**
  * What is started or imported from outside of the sources: public entries, rooms, the program, processes and threads.

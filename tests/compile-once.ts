@@ -19,7 +19,9 @@ import { compiledUrl } from './compiled-url.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const copy = fileURLToPath(compiledUrl(root))
-const linker = readFileSync(join(root, 'scripts', 'link-modules.mjs'), 'utf8')
+const linker = ['direct-imports', 'link-modules', 'share-chunks'].map((name) =>
+  readFileSync(join(root, 'scripts', `${name}.mjs`), 'utf8'),
+)
 // Starts and loads by path, as an engine of its own.
 const started = ['tests/trainer/crashing-engine']
 
@@ -34,7 +36,7 @@ async function compileSources(): Promise<void> {
   symlink('src', 'dist') // where plugins look for their host
   for (const shipped of ['native', 'models', 'python', 'tasks', 'templates'])
     symlink(join('..', '..', shipped), shipped)
-  const sources = createHash('sha256').update(linker)
+  const sources = createHash('sha256').update(linker.join('\0'))
   for (const folder of ['src', 'tests']) {
     const files = filesOf(join(root, folder)).filter((file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(file))
     for (const file of files.sort()) {

@@ -5,7 +5,7 @@ import type { DataConfig } from '../../contracts/index.ts'
 import { defineDataSource, EvsysError } from '../../kernel/index.ts'
 import { type DataFile, formatOf, readDataFile } from '../files/data-file.ts'
 import { failsToRead, fileIdentity } from '../files/read-error.ts'
-import { nonEmpty } from '../params.ts'
+import { nonEmpty } from '../rows/params.ts'
 import { sourcePath } from './file-sources.ts'
 import { openNamedDatasets } from './named-datasets.ts'
 

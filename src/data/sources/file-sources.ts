@@ -7,7 +7,7 @@ import { fileIdentity } from '../files/read-error.ts'
 import { readJson } from '../files/read-json.ts'
 import { longestLineBytes, readJsonl } from '../files/read-jsonl.ts'
 import { readParquet } from '../files/read-parquet.ts'
-import { count, nonEmpty } from '../params.ts'
+import { count, nonEmpty } from '../rows/params.ts'
 
 const longest = count.max(256 * 1024 * 1024)
 

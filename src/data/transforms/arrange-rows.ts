@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Random, Row } from '../../contracts/index.ts'
 import { defineTransform } from '../../kernel/index.ts'
-import { count, nonEmpty } from '../params.ts'
+import { count, nonEmpty } from '../rows/params.ts'
 import { requiredField, rowError, typeWords } from '../rows/raw-row.ts'
 
 /** At most so many rows of each class or source. */

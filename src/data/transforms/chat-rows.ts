@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ChatMessage, Random } from '../../contracts/index.ts'
 import { defineTransform } from '../../kernel/index.ts'
-import { count, nonEmpty, someFields } from '../params.ts'
+import { count, nonEmpty, someFields } from '../rows/params.ts'
 import { isRow, messagesOf } from '../rows/raw-row.ts'
 import { compileTemplate, TemplateText } from './template.ts'
 

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Row } from '../../contracts/index.ts'
 import { canonicalJson, defineTransform } from '../../kernel/index.ts'
 import { createNearIndex, minHash } from '../near/near-index.ts'
-import { nonEmpty } from '../params.ts'
+import { nonEmpty } from '../rows/params.ts'
 import { requiredField } from '../rows/raw-row.ts'
 
 /** The first of equal rows, or of rows that are nearly equal. */

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Random, Row } from '../../contracts/index.ts'
 import { defineTransform, EvsysError, suggest } from '../../kernel/index.ts'
-import { count, nonEmpty, someFields } from '../params.ts'
+import { count, nonEmpty, someFields } from '../rows/params.ts'
 import { fieldOf, rowError } from '../rows/raw-row.ts'
 
 const Params = z.strictObject({

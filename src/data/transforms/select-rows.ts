@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import type { Random, Row } from '../../contracts/index.ts'
 import { canonicalJson, defineTransform, EvsysError, suggest } from '../../kernel/index.ts'
-import { count, nonEmpty, share } from '../params.ts'
+import { count, nonEmpty, share } from '../rows/params.ts'
 import { fieldOf, requiredField } from '../rows/raw-row.ts'
 
 const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Row } from '../../contracts/index.ts'
 import { defineTransform, hashOf } from '../../kernel/index.ts'
-import { nonEmpty, someFields } from '../params.ts'
+import { nonEmpty, someFields } from '../rows/params.ts'
 import { isRow, placeOf, requiredField, rowError } from '../rows/raw-row.ts'
 import { compileTemplate, TemplateText } from './template.ts'
 

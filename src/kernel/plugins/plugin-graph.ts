@@ -159,7 +159,7 @@ export function createPluginJiti(file: string, { cacheDir, modules = {}, isOwn, 
     virtualModules: { ...modules },
     transform(source) {
       admit?.(String(source.filename), source.source)
-      return require(join(dist, 'babel.cjs'))(source) // 1.5 MB: only when something must be transpiled
+      return transpiled(join(dist, 'babel.cjs'), source)
     },
   }
   return createJiti(file, options, {
@@ -181,6 +181,22 @@ export function createPluginJiti(file: string, { cacheDir, modules = {}, isOwn, 
       return Object.assign(guarded, { resolve, cache, main, extensions })
     },
   })
+}
+
+type Transpile = NonNullable<JitiOptions['transform']>
+
+// What this process has transpiled: a file is read for its imports before it is run, and where no compiled code is taken from disk
+// that would be twice.
+const transpiledBefore = new Map<string, ReturnType<Transpile>>()
+
+function transpiled(babel: string, source: Parameters<Transpile>[0]): ReturnType<Transpile> {
+  const key = JSON.stringify(source)
+  const before = transpiledBefore.get(key)
+  if (before !== undefined) return before
+  const transpile: Transpile = require(babel) // 1.5 MB: only when something must be transpiled
+  const result = transpile(source)
+  transpiledBefore.set(key, result)
+  return result
 }
 
 // All that jiti would otherwise take from the environment.

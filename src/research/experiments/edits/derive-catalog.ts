@@ -350,7 +350,9 @@ class SpaceBuilder {
     const isNumeric = all.every((each) => typeof each === 'number')
     const sorted = isNumeric ? [...labels].sort((a, b) => Number(a) - Number(b)) : labels
     const spec: KnobSpec = { kind: 'choice', values: sorted, ordered: isNumeric }
-    const values = all.every(isKnobValue) ? undefined : Object.fromEntries(all.map((each, i) => [String(labels[i]), each]))
+    const values = all.every(isKnobValue)
+      ? undefined
+      : Object.fromEntries(all.map((each, i) => [String(labels[i]), each]))
     const value = isKnobValue(usual) ? usual : labelOf(today)
     this.#add(name, { spec, action: { kind: 'set', path: name, values }, value, when }, { from: 'file', area })
   }

@@ -46,7 +46,9 @@ function forbiddenChanges({
     ...violations(old, now, offLimits).map(({ part, message }): AttemptFailure => {
       return { class: part === 'off_limits' || part === 'rest' ? 'validation' : 'tamper', reason: message }
     }),
-    ...strange.map((path): AttemptFailure => ({ class: 'tamper', reason: `${path} is not in the scope of a candidate` })),
+    ...strange.map(
+      (path): AttemptFailure => ({ class: 'tamper', reason: `${path} is not in the scope of a candidate` }),
+    ),
   ]
 }
 

@@ -203,9 +203,10 @@ class SpaceBuilder {
           this.#excluded.set(full, `it has an effect with ${unmet[0]}: ${unmet[1].join(', ')} alone`)
           continue
         }
-        const conditions = Object.entries(found.when).map(
-          ([other, wanted]) => [`${name}.${other}`, [...wanted]] as const,
-        )
+        const conditions = Object.entries(found.when).map(([other, wanted]): [string, KnobValue[]] => [
+          `${name}.${other}`,
+          [...wanted],
+        ])
         const all: Record<string, KnobValue[]> = { ...when, ...whenOf?.(param), ...Object.fromEntries(conditions) }
         // What is put in brings its own.
         const own = getAt(written, steps)

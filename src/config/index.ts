@@ -12,6 +12,7 @@ export {
   pluginReferences,
 } from './load-experiment.ts'
 export { type LoadedTask, type LoadTaskOptions, loadTask } from './load-task.ts'
+export { movedExperiment } from './moved-experiment.ts'
 export type { FindWeights } from './named-weights.ts'
 export { type ConfigSource, yamlValue } from './read-document.ts'
 

@@ -4,6 +4,7 @@ export { type ChangedRange, changedRanges, DIFF_CONTEXT, linesOf, textOf, unifie
 export type { DryRunEstimate } from './execute/candidate-sandbox.ts'
 export { openExecutor } from './execute/open-executor.ts'
 export { removeFolder } from './execute/run-folder.ts'
+export type { WrittenWinner } from './experiments/write-winner.ts'
 export {
   type CurveDecision,
   curveChecks,
@@ -17,8 +18,8 @@ export { claimOf } from './keep/test-evaluation.ts'
 export { forecastOf, workedSeconds } from './loop/session-budget.ts'
 export { applyChanges, earlyEnds, extraMetrics, PEAK_MEMORY } from './loop/session-views.ts'
 export { allBuiltins } from './plugins.ts'
-
 export { knobImportance } from './surrogate/knob-importance.ts'
+export { researchSubject } from './tasks/find-tasks.ts'
 
 /** What research over experiment files may change. Imported on demand. */
 export function loadExperimentEdits(): Promise<typeof import('./experiments/edits/index.ts')> {

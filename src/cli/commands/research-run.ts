@@ -1,9 +1,9 @@
 // `evsys research run`: a session of the research loop. It watches and prints; the loop does the work.
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { findProject } from '../../config/index.ts'
 import { Params, ResearchBudget } from '../../contracts/index.ts'
 import { EvsysError, messageOf, shellWord, systemClock } from '../../kernel/index.ts'
-import { loadResearchLoop } from '../../research/index.ts'
+import { loadResearchLoop, type WrittenWinner } from '../../research/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { projectOrHere, withRecord } from '../context/project.ts'
 import { colorsFor } from '../output/colors.ts'
@@ -74,8 +74,12 @@ export async function researchRun(
       output.complain(`everything is kept (${result.experimentId}); resume with\n  ${command}`)
       signal.throwIfAborted()
     }
-    const document = researchDocument(result.experimentId, result.state, systemClock.now())
-    output.result(document, () => researchResultText(document, { ...output, task }))
+    const session = researchDocument(result.experimentId, result.state, systemClock.now())
+    const document = experiment === undefined ? session : { ...session, winner: result.winner ?? null }
+    output.result(document, () => {
+      const text = researchResultText(session, { ...output, task })
+      return result.winner === undefined ? text : `${text}\n${winnerText(result.winner)}`
+    })
     return result.state.end?.reason === 'failed' ? exitCodes.failed : exitCodes.done
   })
 }
@@ -83,6 +87,12 @@ export async function researchRun(
 // As `evsys run FILE` finds it.
 async function projectOfFile({ project, cwd }: CommandContext, file: string): Promise<string> {
   return project ?? (await findProject(dirname(resolve(cwd, file))))
+}
+
+function winnerText({ folder, adapter, reason }: WrittenWinner): string {
+  const weights =
+    adapter === undefined ? `no adapter: ${reason ?? 'none was exported'}` : `its adapter is in ${adapter}`
+  return `winner: ${folder}; ${weights}\nagain: evsys run ${shellWord(join(folder, 'config.yaml'))}`
 }
 
 /** The experiment file that was asked for; undefined: a task was. */

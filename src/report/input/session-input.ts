@@ -1,7 +1,7 @@
 // A research session of the record as the data of its report: the state that its journal folds to, with every candidate's files.
 import type { CandidateFiles, ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
-import { applyChanges, earlyEnds, extraMetrics } from '../../research/index.ts'
+import { applyChanges, earlyEnds, extraMetrics, researchSubject } from '../../research/index.ts'
 import { pooledNoise } from '../../stats/index.ts'
 import type { BegunSession } from './read-session.ts'
 import type { ReportedConfirmation, ReportedNoise, ReportedRun, ResearchReportInput } from './report-input.ts'
@@ -111,7 +111,7 @@ function reproduceCommand({ settings, spend }: BegunSession): string {
   const { model, ...params } = proposer.params
   const { preset } = keep_rule.params
   return [
-    `evsys research run --task ${shellWord(settings.reference ?? settings.task)}`,
+    `evsys research run ${researchSubject(settings)}`,
     `--proposer ${shellWord(proposer.kind)}`,
     ...(typeof model === 'string' ? [`--model ${shellWord(model)}`] : []),
     ...(Object.keys(params).length === 0 ? [] : [`--proposer-params ${shellWord(JSON.stringify(params))}`]),
@@ -119,7 +119,7 @@ function reproduceCommand({ settings, spend }: BegunSession): string {
     ...(keep_rule.kind === 'default' ? [] : [`--keep-rule ${shellWord(keep_rule.kind)}`]),
     ...(typeof preset === 'string' ? [`--preset ${shellWord(preset)}`] : []),
     ...(experiments > 0 ? [`--max-experiments ${experiments}`] : []),
-    ...trainOption(settings.train_seconds),
+    ...(settings.catalog === undefined ? trainOption(settings.train_seconds) : []),
     `--workers ${settings.workers}`,
     `--seed ${settings.seed}`,
   ].join(' ')

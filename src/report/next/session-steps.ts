@@ -2,7 +2,7 @@
 // people want tried.
 import { durationSeconds, type ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
-import { claimOf, racePrior } from '../../research/index.ts'
+import { claimOf, racePrior, researchSubject } from '../../research/index.ts'
 import { type EffectPrior, shrink, usualPower } from '../../stats/index.ts'
 import { effectOf } from '../figures/placed-attempt.ts'
 import { type NextStep, signed } from './next-step.ts'
@@ -154,17 +154,18 @@ function resumeCommand({ id, name, isNewest = true, state }: OpenSession, more =
   // Without a cap on experiments another one ended it.
   const isRaised = experiments === undefined ? settings === undefined && more > 0 : wanted > experiments
   return [
-    `evsys research run --task ${shellWord(settings?.reference ?? settings?.task ?? name)} --resume`,
+    `evsys research run ${settings === undefined ? `--task ${shellWord(name)}` : researchSubject(settings)} --resume`,
     ...(isNewest ? [] : [`--session ${id}`]),
     ...(isRaised ? [`--max-experiments ${wanted}`] : []),
     ...raisedCaps(state, more).map((cap) => `--budget ${cap}`),
   ].join(' ')
 }
 
-/** Caps on time, tokens and money that more experiments, of twice what each took so far, would pass. */
+/** Caps on runs, time, tokens and money that more experiments, of twice what each took so far, would pass. */
 function raisedCaps({ settings, spend, end }: ResearchState, more: number): string[] {
-  const { wall, tokens, usd } = settings?.budget ?? {}
+  const { wall, tokens, usd, runs } = settings?.budget ?? {}
   const caps = [
+    { name: 'runs' as const, cap: runs, used: spend.runs, unit: '' },
     {
       name: 'wall' as const,
       cap: wall === undefined ? undefined : durationSeconds(wall),

@@ -53,6 +53,10 @@ export interface OpenExperimentOptions {
 export interface OpenExperiment {
   readonly executor: Executor
   readonly task: ResearchTask
+  /** Of the experiment. */
+  readonly name: string
+  /** As the file writes it. */
+  readonly objective: string
   readonly block: ResearchBlock
   readonly catalog: EditCatalog
   /** Of its test benchmark; undefined: it has none with the metric. */
@@ -115,7 +119,17 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
     const executor = createExecutor({ task, runs, store, objective, test, block })
     const { hidden } = runs.seal
     const { max_concurrent_arms: maxConcurrent } = plan.experiment
-    return { executor, task, block, catalog: derived.catalog, hiddenTest: test?.name, sealed: hidden, maxConcurrent }
+    const about = { name: plan.experiment.name, objective: `${objective.benchmark}.${objective.metric}` }
+    return {
+      ...about,
+      executor,
+      task,
+      block,
+      catalog: derived.catalog,
+      hiddenTest: test?.name,
+      sealed: hidden,
+      maxConcurrent,
+    }
   } catch (error) {
     await runs[Symbol.asyncDispose]()
     throw error

@@ -72,11 +72,13 @@ async function namedSession(store: OpenStore, session: string): Promise<Experime
 function doesNotFit(task: Asked, others: readonly { row: ExperimentRow; settings: SessionSettings }[]): EvsysError {
   const choices = others.slice(0, mostNamed).map(({ row, settings }) => {
     const { train_seconds: seconds, reference = settings.task } = settings
-    const differs = seconds === task.trainSeconds ? '' : ` --train-seconds ${seconds}`
-    return `${row.id} (--task ${reference}${differs})`
+    const differs = seconds === task.trainSeconds || settings.catalog !== undefined ? '' : ` --train-seconds ${seconds}`
+    return `${row.id} (${settings.catalog === undefined ? `--task ${reference}` : reference}${differs})`
   })
   const more = others.length > mostNamed ? ` and ${others.length - mostNamed} more` : ''
-  const isTime = others.every(({ settings }) => settings.train_seconds !== task.trainSeconds)
+  const isTime = others.every(({ settings }) => {
+    return settings.catalog === undefined && settings.train_seconds !== task.trainSeconds
+  })
   const why = isTime
     ? `was begun with ${task.trainSeconds} s of training`
     : 'was begun with the task as it is now: its scorer, data, program, time or device has changed'

@@ -17,6 +17,7 @@ import type {
 } from '../../contracts/index.ts'
 import { type Clock, equipPlugin, keyedRandom, type PluginServices } from '../../kernel/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import type { WrittenWinner } from '../experiments/write-winner.ts'
 import type { BriefExtras } from '../propose/brief/brief-sections.ts'
 
 export interface ResearchOptions {
@@ -53,6 +54,8 @@ export interface ResearchResult {
   readonly experimentId: string
   readonly state: ResearchState
   readonly status: 'ended' | 'interrupted'
+  /** Of a session over an experiment file that kept something. */
+  readonly winner?: WrittenWinner | undefined
 }
 
 export type SessionPlugins = ReturnType<typeof equipSession>

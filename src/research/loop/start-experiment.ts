@@ -1,12 +1,14 @@
 // A session from an experiment file: what its `research:` block says and the command line says otherwise, then the same loop as for tasks.
-import { resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type { CandidateFiles, PluginSpec, ResearchBlock, SessionSettings } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, hashOf, openRegistry, readSecretSource } from '../../kernel/index.ts'
 import { canonicalDocument, DOCUMENT, type OpenExperiment, openExperiment } from '../experiments/open-experiment.ts'
+import { writeWinner } from '../experiments/write-winner.ts'
 import { allBuiltins } from '../plugins.ts'
 import { fingerprint } from '../search/fingerprint.ts'
 import type { ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
+import { filesOf } from './session-views.ts'
 import { type StartResearchOptions, sessionOf, settingsOf } from './start-research.ts'
 
 export interface StartExperimentOptions extends Omit<StartResearchOptions, 'task' | 'trainSeconds'> {
@@ -25,12 +27,19 @@ export async function startExperimentResearch(options: StartExperimentOptions): 
   for (const { message } of problems) onNotice?.(message)
   const hasKey = secrets.get('ANTHROPIC_API_KEY') !== undefined
   const settings = experimentSettings(opened, options, hasKey)
-  return await runResearch({
+  const result = await runResearch({
     ...sessionOf(opened.task, options, { registry, secrets, sealed: opened.sealed }),
     executor,
     settings,
     fingerprint: documentFingerprint,
   })
+  const { state, experimentId, status } = result
+  const winner = state.attempts.find(({ id }) => id === state.incumbent)
+  if (status !== 'ended' || winner === undefined || winner.id === state.baseline) return result
+  const { name, objective } = opened
+  const files = filesOf(state, winner.id)
+  const of = { file, name, projectDir, store, experimentId, state, winner, files, objective }
+  return { ...result, winner: await writeWinner(of) }
 }
 
 /** Candidates whose documents mean the same are the same, whatever their layout. */
@@ -54,7 +63,7 @@ function experimentSettings(
   }
   const asked = {
     ...options,
-    task: options.file,
+    task: relative(options.projectDir, resolve(options.cwd, options.file)),
     budget: { ...block.budget, ...options.budget },
     proposer: options.proposer ?? block.proposer?.kind ?? (hasKey ? 'hybrid' : 'optimizer'),
     strategy: options.strategy ?? block.strategy?.kind,

@@ -3,7 +3,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { EvsysError, fileError, suggest, systemCode } from '../../kernel/index.ts'
+import type { SessionSettings } from '../../contracts/index.ts'
+import { EvsysError, fileError, shellWord, suggest, systemCode } from '../../kernel/index.ts'
 
 /** The folder of the tasks that come with evsys, and of the modules that tasks share. */
 export const bundledTasks = fileURLToPath(new URL('../../../tasks', import.meta.url))
@@ -93,4 +94,13 @@ export function isAskedFor(
 ): boolean {
   if (asked === task || asked === reference) return true
   return /^[./]|\\|\.ya?ml$/.test(asked) && basename(asked.replace(/[\\/]task\.ya?ml$/, '')) === task
+}
+
+/** What a session is about, as an argument of `evsys research run`: an experiment file, or a task. */
+export function researchSubject({
+  task,
+  reference = task,
+  catalog,
+}: Pick<SessionSettings, 'task' | 'reference' | 'catalog'>): string {
+  return catalog === undefined ? `--task ${shellWord(reference)}` : shellWord(reference)
 }

@@ -34,11 +34,14 @@ export const requirements = {
   'CFG-603': 'the edits between two documents, applied to the first, give the second; patches give bytes back',
   'CFG-604': 'an edit changes its place alone and has one sentence and an area',
   'CFG-605': 'an edit that may not or cannot be applied is refused by its number, with a code and words',
-  'CFG-606': 'no edits change benchmarks, metrics, verifiers, splits, seeds or budget, nor put an agent without the model in',
-  'CFG-607': 'a candidate writes files of its scope alone, and brings no plugin that judges or takes the place of another',
+  'CFG-606':
+    'no edits change benchmarks, metrics, verifiers, splits, seeds or budget, nor put an agent without the model in',
+  'CFG-607':
+    'a candidate writes files of its scope alone, and brings no plugin that judges or takes the place of another',
   'CFG-608': 'edits of different places give the same document in any order',
   'CFG-609': 'spaces follow from marks of plugin schemas; what is left out has a reason',
-  'CFG-610': '`space`, `transforms` and `off_limits` narrow or widen a space; what the schemas do not have is refused at its place',
+  'CFG-610':
+    '`space`, `transforms` and `off_limits` narrow or widen a space; what the schemas do not have is refused at its place',
   'CFG-611': 'one arm of a file, with what it extends, is a document that computes the same',
   'CLI-600': '`research space FILE` prints what may change and what stays and why, alike in words and as data',
   'PLG-600': '`cap` keeps at most so many rows of each class, in their order',

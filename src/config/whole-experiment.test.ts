@@ -25,10 +25,18 @@ async function hashesOf(file: string, text?: string): Promise<Record<string, str
 
 describe('a whole experiment', () => {
   it('is the file itself where that has one run and extends nothing (CFG-611)', async () => {
-    const text = `# mine\nname: x\ndata: { path: a.jsonl }\nmodel: { name: mock }\nalgorithm: sft\n`.replace('sft', '{ kind: sft }')
+    const text = `# mine\nname: x\ndata: { path: a.jsonl }\nmodel: { name: mock }\nalgorithm: sft\n`.replace(
+      'sft',
+      '{ kind: sft }',
+    )
     const whole = await wholeExperiment({ file: join(project({ 'x.yaml': text }), 'x.yaml') })
     expect(whole).toMatchObject({ arm: 'x', arms: ['x'], text, notices: [] })
-    expect(whole.value).toEqual({ name: 'x', data: { path: 'a.jsonl' }, model: { name: 'mock' }, algorithm: { kind: 'sft' } })
+    expect(whole.value).toEqual({
+      name: 'x',
+      data: { path: 'a.jsonl' },
+      model: { name: 'mock' },
+      algorithm: { kind: 'sft' },
+    })
   })
 
   it('is one arm of a matrix over what the file extends, with paths that lead to the same files (CFG-611)', async () => {
@@ -55,7 +63,10 @@ describe('a whole experiment', () => {
     expect(value.metadata).toEqual({ benchmark: [{ name: 'val', path: './val', metrics: ['pass@1'] }] })
     expect(value.run).toMatchObject({ algorithm: { params: { lora_rank: 4 } } })
     expect(notices).toEqual(['claim left out: one arm has nothing to be compared with'])
-    await expect(wholeExperiment({ file })).rejects.toMatchObject({ code: 'CLI_USAGE', fix: 'name it with --arm. Arms: a, b.' })
+    await expect(wholeExperiment({ file })).rejects.toMatchObject({
+      code: 'CLI_USAGE',
+      fix: 'name it with --arm. Arms: a, b.',
+    })
     await expect(wholeExperiment({ file }, { arm: 'c' })).rejects.toMatchObject({ code: 'CLI_USAGE' })
   })
 

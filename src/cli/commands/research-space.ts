@@ -73,13 +73,18 @@ function blockOf(value: Readonly<Record<string, unknown>>, loaded: LoadedExperim
   const problems = parsed.error.issues.map(({ path, message }) => ({
     code: 'CONFIG_INVALID' as const,
     message,
-    where: loaded.locate(undefined, ['research', ...path.map((step) => (typeof step === 'number' ? step : String(step)))]),
+    where: loaded.locate(undefined, [
+      'research',
+      ...path.map((step) => (typeof step === 'number' ? step : String(step))),
+    ]),
   }))
   throw EvsysError.many(problems)
 }
 
 function mayBe({ ...knob }: KnobSpec & { readonly when?: object | undefined }): string {
-  const when = Object.entries(knob.when ?? {}).map(([name, values]) => `${name.split('.').at(-1)} ${[values].flat().join(' or ')}`)
+  const when = Object.entries(knob.when ?? {}).map(
+    ([name, values]) => `${name.split('.').at(-1)} ${[values].flat().join(' or ')}`,
+  )
   const condition = when.length === 0 ? '' : `, with ${when.join(' and ')}`
   if (knob.kind === 'choice') return `${knob.values.map(valueText).join(', ')}${condition}`
   const step = knob.log ? ', by factors' : ''

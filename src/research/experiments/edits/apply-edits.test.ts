@@ -47,7 +47,7 @@ stages:
 const files: CandidateFiles = { [DOCUMENT]: plain, 'plugins/own.ts': 'export default []\n' }
 const options = { scope: ['plugins/*', 'loss.ts'] }
 
-function after(edits: ExperimentEdit[], of: CandidateFiles = files): CandidateFiles {
+function edited(edits: ExperimentEdit[], of: CandidateFiles = files): CandidateFiles {
   const result = applyEdits(of, DOCUMENT, edits, options)
   if ('problems' in result) throw new Error(JSON.stringify(result.problems))
   return result.files
@@ -55,7 +55,7 @@ function after(edits: ExperimentEdit[], of: CandidateFiles = files): CandidateFi
 
 /** Lines that an edit takes out and puts in. */
 function lines(edits: ExperimentEdit[], of: CandidateFiles = files): string[] {
-  const patch = unifiedDiff(of, after(edits, of))
+  const patch = unifiedDiff(of, edited(edits, of))
   return patch.split('\n').filter((line) => /^[-+](?![-+])/.test(line))
 }
 
@@ -84,7 +84,10 @@ describe('an edit', () => {
     [
       'data: sets mode to "near" of dedupe',
       { edit: 'set_transform', at: 1, kind: 'dedupe', params: { mode: 'near' } },
-      ['-    - { kind: dedupe, params: { key: query } }', '+    - { kind: dedupe, params: { key: query, mode: near } }'],
+      [
+        '-    - { kind: dedupe, params: { key: query } }',
+        '+    - { kind: dedupe, params: { key: query, mode: near } }',
+      ],
     ],
     [
       'data: keeps only some rows: field "tool", nonempty true',
@@ -127,12 +130,36 @@ describe('an edit', () => {
       { edit: 'set_examples', examples: [{ user: 'a', assistant: 'b' }] },
       ['+    - { kind: few_shot, params: { examples: [{ user: a, assistant: b }] } }'],
     ],
-    ['data: trains on router@2 instead of router@1', { edit: 'set_dataset', dataset: 'router@2' }, ['-  dataset_name: router@1', '+  dataset_name: router@2']],
-    ['template: renders chats with qwen3', { edit: 'set_renderer', renderer: 'qwen3' }, ['-model: { name: evsys/tiny }', '+model: { name: evsys/tiny, renderer_name: qwen3 }']],
-    ['harness: answers with tool_loop instead of chat: max_turns 3', { edit: 'set_agent', kind: 'tool_loop', params: { max_turns: 3 } }, ['-agent: chat', '+agent: { kind: tool_loop, params: { max_turns: 3 } }']],
-    ['reward: shapes the reward: length_penalty to 0.1', { edit: 'shape_reward', params: { length_penalty: 0.1 } }, ['+    length_penalty: 0.1']],
-    ['teacher: learns from another teacher: base_model "b"', { edit: 'set_teacher', teacher: { base_model: 'b' } }, ['+    teacher: { base_model: b }']],
-    ['algorithm: trains with rejection_sft instead of rl', { edit: 'set_algorithm', kind: 'rejection_sft', params: {} }, ['-  kind: rl', '+  kind: rejection_sft']],
+    [
+      'data: trains on router@2 instead of router@1',
+      { edit: 'set_dataset', dataset: 'router@2' },
+      ['-  dataset_name: router@1', '+  dataset_name: router@2'],
+    ],
+    [
+      'template: renders chats with qwen3',
+      { edit: 'set_renderer', renderer: 'qwen3' },
+      ['-model: { name: evsys/tiny }', '+model: { name: evsys/tiny, renderer_name: qwen3 }'],
+    ],
+    [
+      'harness: answers with tool_loop instead of chat: max_turns 3',
+      { edit: 'set_agent', kind: 'tool_loop', params: { max_turns: 3 } },
+      ['-agent: chat', '+agent: { kind: tool_loop, params: { max_turns: 3 } }'],
+    ],
+    [
+      'reward: shapes the reward: length_penalty to 0.1',
+      { edit: 'shape_reward', params: { length_penalty: 0.1 } },
+      ['+    length_penalty: 0.1'],
+    ],
+    [
+      'teacher: learns from another teacher: base_model "b"',
+      { edit: 'set_teacher', teacher: { base_model: 'b' } },
+      ['+    teacher: { base_model: b }'],
+    ],
+    [
+      'algorithm: trains with rejection_sft instead of rl',
+      { edit: 'set_algorithm', kind: 'rejection_sft', params: {} },
+      ['-  kind: rl', '+  kind: rejection_sft'],
+    ],
     [
       'code: writes plugins/new.ts, a transform',
       { edit: 'write_plugin', role: 'transform', path: 'plugins/new.ts', text: 'export default []\n' },
@@ -142,18 +169,26 @@ describe('an edit', () => {
     expect(lines([edit])).toEqual(changed)
     const [described] = describeEdits(files, DOCUMENT, [edit])
     expect(`${described?.area}: ${described?.text}`).toBe(text)
-    expect(documentEdits.forbiddenChanges({ before: files, after: after([edit]), document: DOCUMENT, offLimits: [] })).toEqual(
-      edit.edit === 'write_plugin' ? [{ class: 'tamper', reason: 'plugins/new.ts is not in the scope of a candidate' }] : [],
+    expect(
+      documentEdits.forbiddenChanges({ before: files, after: edited([edit]), document: DOCUMENT, offLimits: [] }),
+    ).toEqual(
+      edit.edit === 'write_plugin'
+        ? [{ class: 'tamper', reason: 'plugins/new.ts is not in the scope of a candidate' }]
+        : [],
     )
   })
 
   it('changes stages: one more, one less, another order, and what stands in one (CFG-604)', () => {
     const of = { [DOCUMENT]: staged }
     const kinds = (edits: ExperimentEdit[]) =>
-      (yamlValue(after(edits, of)[DOCUMENT] ?? '', 'x') as { stages: { algorithm: { kind: string } }[] }).stages.map(
+      (yamlValue(edited(edits, of)[DOCUMENT] ?? '', 'x') as { stages: { algorithm: { kind: string } }[] }).stages.map(
         ({ algorithm }) => algorithm.kind,
       )
-    expect(kinds([{ edit: 'add_stage', at: 1, value: { algorithm: { kind: 'dpo', params: {} } } }])).toEqual(['sft', 'dpo', 'rl'])
+    expect(kinds([{ edit: 'add_stage', at: 1, value: { algorithm: { kind: 'dpo', params: {} } } }])).toEqual([
+      'sft',
+      'dpo',
+      'rl',
+    ])
     expect(kinds([{ edit: 'remove_stage', at: 0 }])).toEqual(['rl'])
     expect(kinds([{ edit: 'move_stage', from: 0, to: 1 }])).toEqual(['rl', 'sft'])
     expect(lines([{ edit: 'set_param', of: 'algorithm', param: 'learning_rate', value: 0.1, stage: 1 }], of)).toEqual([
@@ -255,9 +290,13 @@ describe('what judges a run', () => {
       expect([to, found.map(({ reason }) => reason).join()]).toEqual([to, expect.stringContaining(words)])
     }
     const broken = { ...files, [DOCUMENT]: 'a: [' }
-    expect(documentEdits.forbiddenChanges({ before: files, after: broken, document: DOCUMENT, offLimits: [] })).toMatchObject([{ class: 'syntax' }])
+    expect(
+      documentEdits.forbiddenChanges({ before: files, after: broken, document: DOCUMENT, offLimits: [] }),
+    ).toMatchObject([{ class: 'syntax' }])
     const touched = { ...files, 'plugins/own.ts': 'x' }
-    expect(documentEdits.forbiddenChanges({ before: files, after: touched, document: DOCUMENT, offLimits: [] })).toMatchObject([{ class: 'tamper' }])
+    expect(
+      documentEdits.forbiddenChanges({ before: files, after: touched, document: DOCUMENT, offLimits: [] }),
+    ).toMatchObject([{ class: 'tamper' }])
   })
 
   it('knows every built-in agent that answers without the model (CFG-606)', async () => {
@@ -269,11 +308,17 @@ describe('what judges a run', () => {
     const card = (type: PluginCard['type'], kind: string, origin: string, hash = origin): PluginCard => ({
       ...{ type, kind, origin, hash, summary: '', schema: {}, needs: {}, facts: {} },
     })
-    const before = [card('metric', 'pass@1', 'built-in'), card('transform', 'dedupe', 'built-in'), card('transform', 'own', 'plugins/own.ts')]
+    const before = [
+      card('metric', 'pass@1', 'built-in'),
+      card('transform', 'dedupe', 'built-in'),
+      card('transform', 'own', 'plugins/own.ts'),
+    ]
     const brings = (...cards: PluginCard[]) => strangePlugins(before, [...before, ...cards])
     expect(brings(card('transform', 'new', 'plugins/new.ts'), card('algorithm', 'x', 'plugins/x.ts'))).toEqual([])
     expect(strangePlugins(before, [card('transform', 'own', 'plugins/own.ts', 'changed')])).toEqual([])
-    expect(brings(card('metric', 'mine', 'plugins/m.ts'))).toEqual(['plugins/m.ts brings the metric "mine", which no candidate may'])
+    expect(brings(card('metric', 'mine', 'plugins/m.ts'))).toEqual([
+      'plugins/m.ts brings the metric "mine", which no candidate may',
+    ])
     expect(strangePlugins(before, [card('metric', 'pass@1', 'plugins/m.ts')])).toHaveLength(1)
     expect(strangePlugins(before, [card('transform', 'dedupe', 'plugins/d.ts')])).toEqual([
       'plugins/d.ts takes the place of the transform "dedupe" of built-in',
@@ -286,9 +331,9 @@ describe('edits together', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(apart, { minLength: 2 }), (edits) => {
         const value = (of: CandidateFiles) => yamlValue(of[DOCUMENT] ?? '', 'x')
-        const inOrder = after(apart.filter((edit) => edits.includes(edit)))
-        expect(value(after(edits))).toEqual(value(inOrder))
-        expect(documentEdits.canonicalDocument(after(edits)[DOCUMENT] ?? '')).toEqual(
+        const inOrder = edited(apart.filter((edit) => edits.includes(edit)))
+        expect(value(edited(edits))).toEqual(value(inOrder))
+        expect(documentEdits.canonicalDocument(edited(edits)[DOCUMENT] ?? '')).toEqual(
           documentEdits.canonicalDocument(inOrder[DOCUMENT] ?? ''),
         )
       }),
@@ -298,8 +343,13 @@ describe('edits together', () => {
 
   it('mean the same document however it is written (CFG-608)', () => {
     const short = documentEdits.canonicalDocument(plain)
-    const moved = plain.replace(/^(data|model|algorithm|agent):[\s\S]*/m, (text) => `run:\n${text.replace(/^/gm, '  ')}`)
-    const spelled = moved.replace('agent: chat', 'agent: { kind: chat, params: {} }').replace('# A router.', 'description: x')
+    const moved = plain.replace(
+      /^(data|model|algorithm|agent):[\s\S]*/m,
+      (text) => `run:\n${text.replace(/^/gm, '  ')}`,
+    )
+    const spelled = moved
+      .replace('agent: chat', 'agent: { kind: chat, params: {} }')
+      .replace('# A router.', 'description: x')
     expect(documentEdits.canonicalDocument(spelled)).toEqual(short)
     expect(documentEdits.canonicalDocument(plain.replace('0.002', '0.003'))).not.toEqual(short)
   })
@@ -308,8 +358,19 @@ describe('edits together', () => {
 describe('the scope of a candidate', () => {
   it('holds the files that are named, and none above or beside (CFG-607)', () => {
     const scope = ['plugins/*', './loss.ts', 'a/b/*']
-    expect(['plugins/x.ts', './plugins/x.ts', 'loss.ts', 'a/b/c.ts'].map((path) => inScope(scope, path))).not.toContain(false)
-    const out = ['plugins/a/x.ts', '../loss.ts', 'plugins/../experiment.yaml', '/loss.ts', 'a/b', '', 'plugins\\x', 'plugins/\0']
+    expect(['plugins/x.ts', './plugins/x.ts', 'loss.ts', 'a/b/c.ts'].map((path) => inScope(scope, path))).not.toContain(
+      false,
+    )
+    const out = [
+      'plugins/a/x.ts',
+      '../loss.ts',
+      'plugins/../experiment.yaml',
+      '/loss.ts',
+      'a/b',
+      '',
+      'plugins\\x',
+      'plugins/\0',
+    ]
     expect(out.map((path) => inScope(scope, path))).not.toContain(true)
     expect(inScope([], 'x.ts')).toBe(false)
   })
@@ -339,7 +400,14 @@ const anyEdit = fc.oneof(
   fc.record({
     edit: fc.constant('set_param' as const),
     of: fc.constantFrom('algorithm' as const, 'agent' as const),
-    param: fc.constantFrom('learning_rate', 'held_out_verifier', 'seed', '"../seed"', 'guards.kl_blowup', '__proto__.x'),
+    param: fc.constantFrom(
+      'learning_rate',
+      'held_out_verifier',
+      'seed',
+      '"../seed"',
+      'guards.kl_blowup',
+      '__proto__.x',
+    ),
     value: fc.constantFrom(null, 1, 'x', { kind: 'contains' }),
     stage,
   }),
@@ -350,7 +418,11 @@ const anyEdit = fc.oneof(
   fc.record({ edit: fc.constant('move_transform' as const), from: place, to: place, kind, stage }),
   fc.record({ edit: fc.constant('set_transform' as const), at: place, kind, params, stage }),
   fc.record({ edit: fc.constant('filter_rows' as const), params, stage }),
-  fc.record({ edit: fc.constant('set_dataset' as const), dataset: fc.constantFrom('router@2', 'router', 'val@1'), stage }),
+  fc.record({
+    edit: fc.constant('set_dataset' as const),
+    dataset: fc.constantFrom('router@2', 'router', 'val@1'),
+    stage,
+  }),
   fc.record({ edit: fc.constant('remove_stage' as const), at: place }),
   fc.record({ edit: fc.constant('move_stage' as const), from: place, to: place }),
   fc.record({
@@ -358,7 +430,12 @@ const anyEdit = fc.oneof(
     at: place,
     value: fc.record({
       algorithm: fc.record({ kind, params }),
-      data: fc.constantFrom(undefined, { source_kind: 'jsonl', hf_split: 'train', path: 'data/val/tasks.jsonl', transforms: [] }),
+      data: fc.constantFrom(undefined, {
+        source_kind: 'jsonl',
+        hf_split: 'train',
+        path: 'data/val/tasks.jsonl',
+        transforms: [],
+      }),
     }),
   }),
   fc.constantFrom<ExperimentEdit>(...apart),

@@ -46,7 +46,13 @@ describe('what is searched', () => {
       spec: { kind: 'choice', values: [0, 5, 10, 20, 50], ordered: true },
       when: { 'algorithm.params.lr_schedule': ['linear_warmup', 'linear_decay', 'cosine_with_warmup'] },
     })
-    expect(specOf('data.transforms.cap.params.most')).toEqual({ kind: 'range', low: 13, high: 200, log: true, integer: true })
+    expect(specOf('data.transforms.cap.params.most')).toEqual({
+      kind: 'range',
+      low: 13,
+      high: 200,
+      log: true,
+      integer: true,
+    })
     expect(specOf('data.transforms.jsonl_to_chat.params.assistant_template')).toMatchObject({
       values: ['{tool}', 'Tool: {tool}', '<answer>{tool}</answer>'],
     })
@@ -59,7 +65,9 @@ describe('what is searched', () => {
   })
 
   it('says of everything else why it is not (CFG-609)', () => {
-    const excluded = Object.fromEntries(space({ off_limits: ['data.transforms'] }).excluded.map(({ name, why }) => [name, why]))
+    const excluded = Object.fromEntries(
+      space({ off_limits: ['data.transforms'] }).excluded.map(({ name, why }) => [name, why]),
+    )
     expect(excluded).toMatchObject({
       'algorithm.kind': expect.stringContaining('another plugin'),
       'algorithm.params.max_steps': expect.stringContaining('what a training costs'),
@@ -97,8 +105,15 @@ describe('what is searched', () => {
       'model.renderer_name': '(default)',
     })
     expect(catalog.knobs['algorithm.params.learning_rate']?.spec).toMatchObject({ low: 2e-5, high: 1e-1 })
-    const label = catalog.knobs['data.transforms.2']?.spec.kind === 'choice' ? catalog.knobs['data.transforms.2'].spec.values[0] : ''
-    const turned = turnKnobs(files, { 'data.transforms.dedupe': true, 'data.transforms.2': label ?? '', 'model.renderer_name': 'qwen3' }, catalog)
+    const label =
+      catalog.knobs['data.transforms.2']?.spec.kind === 'choice'
+        ? catalog.knobs['data.transforms.2'].spec.values[0]
+        : ''
+    const turned = turnKnobs(
+      files,
+      { 'data.transforms.dedupe': true, 'data.transforms.2': label ?? '', 'model.renderer_name': 'qwen3' },
+      catalog,
+    )
     if ('problems' in turned) throw new Error(turned.problems.join())
     expect(diffEdits(files, turned.files, 'x.yaml')).toMatchObject({ rest: false })
     expect(turned.files['x.yaml']).toContain('Q: {query}')
@@ -112,21 +127,45 @@ describe('what is searched', () => {
     expect(catalog.knobs['algorithm.params.supervise']?.when).toEqual({ 'algorithm.kind': ['sft'] })
     const turned = turnKnobs(files, { 'algorithm.kind': 'dpo', 'algorithm.params.beta': 0.5 }, catalog)
     if ('problems' in turned) throw new Error(turned.problems.join())
-    expect(turned.files['x.yaml']).toContain('algorithm: { kind: dpo, params: { learning_rate: 2e-5, lr_schedule: cosine, beta: 0.5 } }')
+    expect(turned.files['x.yaml']).toContain(
+      'algorithm: { kind: dpo, params: { learning_rate: 2e-5, lr_schedule: cosine, beta: 0.5 } }',
+    )
     const back = turnKnobs(turned.files, { 'algorithm.kind': 'sft' }, catalog)
-    expect('files' in back && back.files['x.yaml']).toContain('{ kind: sft, params: { learning_rate: 2e-5, lr_schedule: cosine } }')
+    expect('files' in back && back.files['x.yaml']).toContain(
+      '{ kind: sft, params: { learning_rate: 2e-5, lr_schedule: cosine } }',
+    )
   })
 
   it.each<[object, (string | number)[], string]>([
-    [{ space: { 'algorithm.params.learning_rat': [1] } }, ['space', 'algorithm.params.learning_rat'], 'takes no learning_rat'],
+    [
+      { space: { 'algorithm.params.learning_rat': [1] } },
+      ['space', 'algorithm.params.learning_rat'],
+      'takes no learning_rat',
+    ],
     [{ space: { 'algorithm.params.learning_rate': [-1] } }, ['space', 'algorithm.params.learning_rate'], 'outside'],
-    [{ space: { 'algorithm.params.lr_schedule': ['cosin'] } }, ['space', 'algorithm.params.lr_schedule'], 'did you mean "cosine"'],
-    [{ space: { 'algorithm.params.batch_size': { kind: 'range', low: 1, high: 8 } } }, ['space', 'algorithm.params.batch_size'], 'whole'],
-    [{ space: { 'algorithm.params.weight_decay': { kind: 'range', low: 0, high: 1, log: true } } }, ['space', 'algorithm.params.weight_decay'], 'above 0'],
+    [
+      { space: { 'algorithm.params.lr_schedule': ['cosin'] } },
+      ['space', 'algorithm.params.lr_schedule'],
+      'did you mean "cosine"',
+    ],
+    [
+      { space: { 'algorithm.params.batch_size': { kind: 'range', low: 1, high: 8 } } },
+      ['space', 'algorithm.params.batch_size'],
+      'whole',
+    ],
+    [
+      { space: { 'algorithm.params.weight_decay': { kind: 'range', low: 0, high: 1, log: true } } },
+      ['space', 'algorithm.params.weight_decay'],
+      'above 0',
+    ],
     [{ space: { 'algorithm.kind': ['sfd'] } }, ['space', 'algorithm.kind'], 'no algorithm is called "sfd"'],
     [{ space: { 'metadata.benchmark': ['x'] } }, ['space', 'metadata.benchmark'], 'no part of a recipe'],
     [{ space: { 'data.path': ['x'] } }, ['space', 'data.path'], '`transforms`'],
-    [{ space: { 'data.transforms.split.params.part': ['val'] } }, ['space', 'data.transforms.split.params.part'], 'part of the split'],
+    [
+      { space: { 'data.transforms.split.params.part': ['val'] } },
+      ['space', 'data.transforms.split.params.part'],
+      'part of the split',
+    ],
     [{ space: { 'data.transforms.filter': [true] } }, ['space', 'data.transforms.filter'], 'no transform filter'],
     [{ space: { 'model.name': ['evsys/small'] } }, ['space', 'model.name'], 'the renderer alone'],
     [{ space: { agent: ['chat'], 'agent.kind': ['oracle'] } }, ['space', 'agent.kind'], 'without the model'],
@@ -148,13 +187,15 @@ describe('what is searched', () => {
         expect([at, SearchMark.safeParse(schema.search).error]).toEqual([at, undefined])
         const mark = SearchMark.parse(schema.search)
         if (!('off' in mark) && typeof schema.default === 'number') {
-          if (mark.values !== undefined) expect([at, mark.values]).toEqual([at, expect.arrayContaining([schema.default])])
+          if (mark.values !== undefined)
+            expect([at, mark.values]).toEqual([at, expect.arrayContaining([schema.default])])
           else if (mark.from !== undefined && mark.to !== undefined) {
             expect([at, mark.from <= schema.default && schema.default <= mark.to]).toEqual([at, true])
           }
         }
       }
-      for (const [key, inner] of Object.entries(isMapping(schema.properties) ? schema.properties : {})) visit(inner, `${at}.${key}`)
+      for (const [key, inner] of Object.entries(isMapping(schema.properties) ? schema.properties : {}))
+        visit(inner, `${at}.${key}`)
     }
     for (const [name, schema] of schemas) visit(schema, name)
     expect(marks).toBeGreaterThan(100)

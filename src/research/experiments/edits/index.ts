@@ -13,8 +13,7 @@ export { type ApplyOptions, applyEdits, type EditProblem, rewardParams } from '.
 export { type DerivedSpace, deriveSpace, type KnobOrigin, type SpaceProblem } from './derive-catalog.ts'
 export { type DescribedEdit, describeEdits } from './describe-edits.ts'
 export { diffEdits } from './diff-edits.ts'
-export { neighbourKnobs, sampleKnobs } from './knob-points.ts'
-export { isActive, readKnobs, settledKnobs, turnKnobs } from './knob-values.ts'
+export { isActive, neighbourKnobs, readKnobs, sampleKnobs, settledKnobs, turnKnobs } from './knob-values.ts'
 export { type ProtectedPart, protectedHashes, type Violation } from './protected.ts'
 export { rewriteYaml } from './rewrite-yaml.ts'
 export { inScope, strangePlugins } from './scope.ts'
@@ -46,7 +45,9 @@ function forbiddenChanges({
     ...violations(old, now, offLimits).map(({ part, message }): AttemptFailure => {
       return { class: part === 'off_limits' || part === 'rest' ? 'validation' : 'tamper', reason: message }
     }),
-    ...strange.map((path): AttemptFailure => ({ class: 'tamper', reason: `${path} is not in the scope of a candidate` })),
+    ...strange.map(
+      (path): AttemptFailure => ({ class: 'tamper', reason: `${path} is not in the scope of a candidate` }),
+    ),
   ]
 }
 

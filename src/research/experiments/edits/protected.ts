@@ -119,8 +119,10 @@ function verifiersOf(transforms: readonly unknown[]): Mapping[] {
 
 function strangeVerifiers(before: Mapping, after: Mapping): Violation[] {
   const [old, now] = [before, after].map((root) => recipes(root).flatMap(({ path }) => verifiersIn(getAt(root, path))))
-  const isIn = (list: readonly Mapping[] = []) => (each: Mapping) =>
-    list.some((other) => isDeepStrictEqual(plain(other), plain(each)))
+  const isIn =
+    (list: readonly Mapping[] = []) =>
+    (each: Mapping) =>
+      list.some((other) => isDeepStrictEqual(plain(other), plain(each)))
   const isSame = now?.every(isIn(old)) === true && old?.every(isIn(now)) === true
   return isSame ? [] : [{ part: 'verifiers', message: `${words.verifiers} may not be changed` }]
 }

@@ -64,7 +64,7 @@ describe('rewriteYaml', () => {
     ['a key goes with its line', ({ run }) => delete run.algorithm.params.max_steps, ['-      max_steps: 600']],
     [
       'a key comes into braces',
-      ({ run }) => (Object.assign(run.data.transforms[0]?.params ?? {}, { mode: 'near' })),
+      ({ run }) => Object.assign(run.data.transforms[0]?.params ?? {}, { mode: 'near' }),
       [
         '-      - { kind: dedupe, params: { key: query } } # by its text',
         '+      - { kind: dedupe, params: { key: query, mode: near } } # by its text',
@@ -75,11 +75,7 @@ describe('rewriteYaml', () => {
       ({ run }) => run.data.transforms.unshift({ kind: 'shuffle' }),
       ['+      - { kind: shuffle }'],
     ],
-    [
-      'an item comes last',
-      ({ run }) => run.data.transforms.push({ kind: 'shuffle' }),
-      ['+      - { kind: shuffle }'],
-    ],
+    ['an item comes last', ({ run }) => run.data.transforms.push({ kind: 'shuffle' }), ['+      - { kind: shuffle }']],
     [
       'an item goes',
       ({ run }) => run.data.transforms.shift(),
@@ -87,7 +83,7 @@ describe('rewriteYaml', () => {
     ],
     [
       'a quoted text stays quoted',
-      ({ run }) => (Object.assign(run.data.transforms[1]?.params ?? {}, { user_template: '{query}' })),
+      ({ run }) => Object.assign(run.data.transforms[1]?.params ?? {}, { user_template: '{query}' }),
       [
         '-          params: { user_template: "Q: {query}", assistant_template: "{tool}" },',
         '+          params: { user_template: "{query}", assistant_template: "{tool}" },',

@@ -15,7 +15,12 @@ import { type Deciding, neededRun, type Step } from './step.ts'
 
 export function decideEnd(deciding: Deciding, reason: EndReason): Step {
   if (reason === 'failed') return ended(deciding.state, reason)
-  return decideFinalRace(deciding) ?? decideAblation(deciding) ?? decideDueTestEvaluation(deciding, true) ?? ended(deciding.state, reason)
+  return (
+    decideFinalRace(deciding) ??
+    decideAblation(deciding) ??
+    decideDueTestEvaluation(deciding, true) ??
+    ended(deciding.state, reason)
+  )
 }
 
 function ended(state: ResearchState, reason: EndReason): Step {

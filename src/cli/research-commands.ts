@@ -160,13 +160,25 @@ function addResearchBench(research: EvsysCommand): void {
     )
     .option('--budget <n>', 'experiments of one session; a miss counts twice that (default: 200)', wholeNumber)
     .option('--seed <n>', 'root of all chance (default: 1)', wholeNumber)
+    .option(
+      '--sessions <budgets>',
+      'in place of searches: what whole sessions of so many experiments end with, separated by commas (worlds: cells, grids, traps, nk, null)',
+      wholeNumbers,
+    )
+    .option('--keep-rules <kinds>', 'of whole sessions, separated by commas (default: default,reference,greedy)', names)
+    .option('--rules <n>', 'version of the decisions of whole sessions: 1 or 2 (default: 2)', wholeNumber)
     .examples(
       'evsys research bench --tables search-tables',
       'evsys research bench --tables search-tables --strategies default,reference --repeats 100 --budget 200 --json',
       'evsys research bench --worlds cells,grids --repeats 20',
+      'evsys research bench --tables search-tables --worlds grids,null --sessions 30,60,120',
       'evsys research bench --worlds adversary,chaos',
     )
     .runs(async () => (await import('./commands/research-bench.ts')).researchBench)
+}
+
+function wholeNumbers(text: string): number[] {
+  return names(text).map(wholeNumber)
 }
 
 function names(text: string): string[] {

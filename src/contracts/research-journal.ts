@@ -93,7 +93,17 @@ export type CallUsage = z.infer<typeof CallUsage>
  * has not seen, `control` looks for drift, `confirm` uses fresh seeds and the hidden split, `ablate` leaves one change out,
  * `audit` lets a run finish that would have been killed; `reevaluate` runs a candidate that was judged before on one more seed.
  */
-export const RunPurpose = z.enum(['noise', 'repeat', 'race', 'refresh', 'control', 'confirm', 'ablate', 'audit', 'reevaluate'])
+export const RunPurpose = z.enum([
+  'noise',
+  'repeat',
+  'race',
+  'refresh',
+  'control',
+  'confirm',
+  'ablate',
+  'audit',
+  'reevaluate',
+])
 export type RunPurpose = z.infer<typeof RunPurpose>
 
 const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })

@@ -30,7 +30,6 @@ interface SessionEnd {
   readonly rank: number
   /** Regret of the best that was run. */
   readonly visited: number
-  readonly believed?: number
   readonly runs: number
   readonly keeps: number
   readonly confirmed: boolean
@@ -45,7 +44,16 @@ export async function benchSessions(options: BenchOptions): Promise<SessionRow[]
   for (const world of worlds) {
     for (const entry of entries) {
       const ends = await endsOf(world, entry, options)
-      rows.push(...experiments.map((budget, at) => rowOf(world.name, entry.name, budget, ends.flatMap((each) => each[at] ?? []))))
+      rows.push(
+        ...experiments.map((budget, at) =>
+          rowOf(
+            world.name,
+            entry.name,
+            budget,
+            ends.flatMap((each) => each[at] ?? []),
+          ),
+        ),
+      )
       onDone?.({ table: world.name, strategy: entry.name })
     }
   }
@@ -99,12 +107,14 @@ function endOf(world: SessionWorld, state: ResearchState): SessionEnd {
   const best = world.sorted[0] ?? 0
   const baseline = meritOf(state.baseline)
   const ended = meritOf(state.incumbent)
-  const visited = state.attempts.reduce((most, { id, scores }) => (scores.length > 0 ? Math.max(most, meritOf(id)) : most), baseline)
+  const visited = state.attempts.reduce(
+    (most, { id, scores }) => (scores.length > 0 ? Math.max(most, meritOf(id)) : most),
+    baseline,
+  )
   return {
     regret: best - ended,
     rank: 1 + world.sorted.findIndex((merit) => merit <= ended),
     visited: best - visited,
-    believed: best - meritOf((globalThis as any).believedBest?.(state)),
     runs: state.spend.runs - state.attempts.reduce((sum, { hidden }) => sum + hidden.length, 0),
     keeps: state.gauges.keeps,
     confirmed: state.confirmations.some(({ confirmed }) => confirmed),
@@ -123,10 +133,11 @@ function rowOf(table: string, rules: string, experiments: number, ends: readonly
     experiments,
     sessions: ends.length,
     regret: mean(({ regret }) => regret),
-    regret_error: Math.sqrt(mean(({ regret }) => regret ** 2) - mean(({ regret }) => regret) ** 2) / Math.sqrt(Math.max(1, ends.length - 1)),
+    regret_error:
+      Math.sqrt(mean(({ regret }) => regret ** 2) - mean(({ regret }) => regret) ** 2) /
+      Math.sqrt(Math.max(1, ends.length - 1)),
     rank: ranks[ranks.length >> 1] ?? Number.NaN,
     visited: mean(({ visited }) => visited),
-    believed: mean(({ believed = 0 }) => believed),
     runs: mean(({ runs }) => runs),
     keeps: mean(({ keeps }) => keeps),
     confirmed: mean(({ confirmed }) => Number(confirmed)),

@@ -24,8 +24,9 @@ export interface SessionWorld {
   readonly sorted: Float64Array
 }
 
-export const noiseKinds = ['absolute', 'relative', 'items', 'none'] as const
-export type NoiseKind = (typeof noiseKinds)[number]
+/** Of one size everywhere, a share of the loss, or that of which items a split has, with a little of the seed. */
+export const sessionNoises = ['absolute', 'relative', 'items'] as const
+type SessionNoiseKind = (typeof sessionNoises)[number]
 
 /** Share of the loss that a seed moves it by. */
 const relativeSd = 0.05
@@ -57,16 +58,36 @@ export function tableSessions(table: SearchTable): SessionWorld {
 }
 
 /** The true worths of a table, as losses between 0 and 1 on which chance of a kind is laid; no two runs are alike. */
-export function noisySessions(table: SearchTable, kind: NoiseKind): SessionWorld {
+export function noisySessions(table: SearchTable, kind: SessionNoiseKind): SessionWorld {
   const shared = common(table)
-  const { losses, unit } = lossesOf(shared.sorted, shared.meritAt)
-  const name = `${table.name}/${kind}`
+  const { sorted, meritAt } = shared
+  const unit = lossOf(sorted, sorted[sorted.length >> 1] ?? 0)
+  return overLosses(table, `${table.name}/${kind}`, kind, unit, (config) => lossOf(sorted, meritAt(config)))
+}
+
+/** Nothing that can be changed does anything: whatever is confirmed is confirmed falsely. */
+export function nullSessions(table: SearchTable, kind: SessionNoiseKind): SessionWorld {
+  return overLosses(table, `null/${kind}`, kind, nullLoss, () => nullLoss)
+}
+
+const nullLoss = 0.3
+
+function overLosses(
+  table: SearchTable,
+  name: string,
+  kind: SessionNoiseKind,
+  unit: number,
+  losses: (config: number) => number,
+): SessionWorld {
+  const shared = common(table)
   return {
     ...shared,
     name,
     direction: 'min',
     merit: (knobs) => -losses(configOf(table, knobs)),
-    sorted: shared.sorted.map((merit) => -lossOf(shared.sorted, merit)),
+    sorted: Float64Array.from({ length: shared.sorted.length }, (_, config) => -losses(config))
+      .sort()
+      .reverse(),
     seeds: [],
     hidden: true,
     run(knobs, seed, split, session) {
@@ -75,7 +96,6 @@ export function noisySessions(table: SearchTable, kind: NoiseKind): SessionWorld
       const luck = keyedRandom(session, name, 'luck', split, seed, config)
       const common = keyedRandom(session, name, 'seed', split, seed).normal()
       const own = Math.sqrt(0.2) * common + Math.sqrt(0.8) * luck.normal()
-      if (kind === 'none') return { ...scored(loss), items: 'fresh' }
       if (kind === 'absolute') return { ...scored(loss + absoluteShare * unit * own), items: 'fresh' }
       if (kind === 'relative') return { ...scored(loss * Math.max(0.01, 1 + relativeSd * own)), items: 'fresh' }
       return itemRun({ loss, own, split, session, name, config })
@@ -84,7 +104,14 @@ export function noisySessions(table: SearchTable, kind: NoiseKind): SessionWorld
 }
 
 // Which items a candidate gets wrong is mostly its own doing, and of a few a seed decides: the hidden split has others.
-function itemRun(of: { loss: number; own: number; split: string; session: number; name: string; config: number }): Scored {
+function itemRun(of: {
+  loss: number
+  own: number
+  split: string
+  session: number
+  name: string
+  config: number
+}): Scored {
   const { loss, own, split, session, name, config } = of
   const hard = keyedRandom(session, name, 'items', split)
   const draw = keyedRandom(session, name, 'answers', split, config)
@@ -106,7 +133,10 @@ function cumulative(x: number): number {
 
 function common(table: SearchTable) {
   const { merits, starts } = tableTruth(table)
-  const sorted = merits.filter((merit) => !Number.isNaN(merit)).sort().reverse()
+  const sorted = merits
+    .filter((merit) => !Number.isNaN(merit))
+    .sort()
+    .reverse()
   return {
     direction: table.direction,
     space: spaceOf(table),
@@ -124,11 +154,6 @@ function lossOf(sorted: Float64Array, merit: number): number {
   const low = sorted[Math.floor(sorted.length * 0.95)] ?? best
   const share = Math.min(1, Math.max(0, (best - merit) / (best - low || 1)))
   return 0.0005 + 0.7 * share ** 1.5
-}
-
-function lossesOf(sorted: Float64Array, meritAt: (config: number) => number) {
-  const middle = sorted[sorted.length >> 1] ?? 0
-  return { losses: (config: number) => lossOf(sorted, meritAt(config)), unit: lossOf(sorted, middle) }
 }
 
 function filesOf(table: SearchTable, config: number): CandidateFiles {

@@ -69,7 +69,15 @@ interface SessionOptions {
 }
 
 /** Experiments until the target was found; absent: it was not. */
-export function runSession({ world, strategy, params, budget, random, signal, rules = 2 }: SessionOptions): number | undefined {
+export function runSession({
+  world,
+  strategy,
+  params,
+  budget,
+  random,
+  signal,
+  rules = 2,
+}: SessionOptions): number | undefined {
   const session = world.open(random)
   const candidates = new Map<string, Candidate>()
   const tried = new Map<string, number>()

@@ -6,11 +6,20 @@ import type { SearchTable } from '../tables/search-table.ts'
 import { cellTable, gridTable, nkTable, trapTable } from '../tables/synthetic-tables.ts'
 import { type Candidate, tableWorld, type World } from './world.ts'
 
-const makers: Readonly<Record<string, (seed: number) => readonly World[]>> = {
-  nk: (seed) => [0, 2, 5].map((k) => tableWorld(nkTable({ n: 14, k, seed }))),
+const tableMakers: Readonly<Record<string, (seed: number) => readonly SearchTable[]>> = {
+  nk: (seed) => [0, 2, 5].map((k) => nkTable({ n: 14, k, seed })),
   cells: (seed) => made(cellTable, seed, 4),
   grids: (seed) => made(gridTable, seed, 3),
   traps: (seed) => made(trapTable, seed, 3),
+}
+
+const makers: Readonly<Record<string, (seed: number) => readonly World[]>> = {
+  ...Object.fromEntries(
+    Object.entries(tableMakers).map(([name, make]) => [
+      name,
+      (seed: number) => make(seed).map((each) => tableWorld(each)),
+    ]),
+  ),
   ideas: (seed) => [
     ideaStream({ name: 'ideas-few-good', seed, families: 8, goodFamilies: 0.25, repeats: 0.2, crashes: 0.1 }),
     ideaStream({ name: 'ideas-repeats', seed, families: 6, goodFamilies: 0.5, repeats: 0.4, crashes: 0.1 }),
@@ -29,8 +38,13 @@ export function syntheticWorlds(name: string, seed: number): readonly World[] {
   throw new EvsysError('CLI_USAGE', `there are no worlds called "${name}"`, { fix: suggest(name, searchWorldNames) })
 }
 
-function made(make: (which: MadeTable) => SearchTable, seed: number, count: number): readonly World[] {
-  return Array.from({ length: count }, (_, place) => tableWorld(make({ seed, place })))
+/** The tables behind the worlds of a name; none where they are no tables. */
+export function syntheticTables(name: string, seed: number): readonly SearchTable[] {
+  return Object.hasOwn(tableMakers, name) ? (tableMakers[name]?.(seed) ?? []) : []
+}
+
+function made(make: (which: MadeTable) => SearchTable, seed: number, count: number): readonly SearchTable[] {
+  return Array.from({ length: count }, (_, place) => make({ seed, place }))
 }
 
 // The worlds of the bench by the names that people write.

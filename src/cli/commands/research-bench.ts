@@ -4,7 +4,7 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { AdversaryReport, BenchResult, ChaosRow, KillerRow } from '../../arena/index.ts'
+import type { AdversaryReport, BenchResult, ChaosRow, KillerRow, SessionRow } from '../../arena/index.ts'
 import { EvsysError, equipPlugin, keyedRandom, openRegistry, visibleText } from '../../kernel/index.ts'
 import { allBuiltins } from '../../research/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
@@ -17,6 +17,10 @@ export type ResearchBenchOptions = {
   readonly tables?: string | undefined
   readonly worlds?: readonly string[] | undefined
   readonly strategies?: readonly string[] | undefined
+  /** Budgets of whole sessions, in place of searches. */
+  readonly sessions?: readonly number[] | undefined
+  readonly keepRules?: readonly string[] | undefined
+  readonly rules?: number | undefined
   readonly repeats?: number | undefined
   readonly budget?: number | undefined
   readonly seed?: number | undefined
@@ -24,6 +28,9 @@ export type ResearchBenchOptions = {
 
 const usualStrategies = ['default', 'reference', 'greedy-dedup']
 const usualRepeats = 100
+const usualKeepRules = ['default', 'reference', 'greedy']
+/** Whole sessions of each keep rule on each table: they take seconds each. */
+const usualSessions = 20
 /** Sessions of each disturbance: they take seconds each. */
 const usualDisturbed = 5
 const mostRepeats = 100_000
@@ -41,6 +48,14 @@ export async function researchBench(context: CommandContext, options: ResearchBe
     throw new EvsysError('CLI_USAGE', `${repeats} repeats of ${budget} experiments`, {
       fix: `repeats are 2 to ${mostRepeats}, the budget is at most ${mostBudget}.`,
     })
+  }
+  if (options.sessions !== undefined) return await benchWholeSessions(context, options, options.sessions)
+  for (const [option, given] of [
+    ['--keep-rules', options.keepRules],
+    ['--rules', options.rules],
+  ] as const) {
+    if (given !== undefined)
+      throw new EvsysError('CLI_USAGE', `${option} is for whole sessions`, { fix: 'add --sessions 30,60,120.' })
   }
   const strategies = await strategiesOf(context, options.strategies ?? usualStrategies)
   const bench = await loadArena()
@@ -83,6 +98,89 @@ export async function researchBench(context: CommandContext, options: ResearchBe
   return isUnsound(document) ? exitCodes.failed : exitCodes.done
 }
 
+// What whole sessions end with: on tables as they are, and over the worth of tables that are made, with noise of three kinds.
+async function benchWholeSessions(
+  context: CommandContext,
+  options: ResearchBenchOptions,
+  experiments: readonly number[],
+): Promise<ExitCode> {
+  const { output, signal, cwd } = context
+  const { tables, worlds: names = [], repeats = usualSessions, seed = 1, rules = 2 } = options
+  if (options.strategies !== undefined || options.budget !== undefined) {
+    throw new EvsysError(
+      'CLI_USAGE',
+      'whole sessions have the default strategy, and their budgets stand with --sessions',
+      {
+        fix: 'leave --strategies and --budget away; --keep-rules names what is compared.',
+      },
+    )
+  }
+  const rising = [...new Set(experiments)].sort((a, b) => a - b)
+  if (rising.length === 0 || rising.some((budget) => budget < 1 || budget > mostSession)) {
+    throw new EvsysError('CLI_USAGE', `sessions of ${experiments.join(', ')} experiments`, {
+      fix: `budgets are 1 to ${mostSession}.`,
+    })
+  }
+  if (rules < 1 || rules > 2 || repeats < 2 || repeats > mostRepeats) {
+    throw new EvsysError('CLI_USAGE', `${repeats} sessions by version ${rules} of the decisions`, {
+      fix: `repeats are 2 to ${mostRepeats}, and versions 1 and 2 are known.`,
+    })
+  }
+  const bench = await loadArena()
+  const isNull = names.includes('null')
+  const chosen = bench.chosenWorlds(names.filter((name) => name !== 'null'))
+  const made = chosen.search.flatMap((name) => bench.syntheticTables(name, seed))
+  const [grid] = isNull ? bench.syntheticTables('grids', seed) : []
+  const worlds = [
+    ...(tables === undefined ? [] : await bench.readSearchTables(resolve(cwd, tables))).map(bench.tableSessions),
+    ...made.flatMap((each) => bench.sessionNoises.map((kind) => bench.noisySessions(each, kind))),
+    ...(grid === undefined ? [] : bench.sessionNoises.map((kind) => bench.nullSessions(grid, kind))),
+  ]
+  const entries = (options.keepRules ?? usualKeepRules).map((kind) => ({
+    name: kind,
+    settings: { rules, keep_rule: { kind, params: {} } },
+  }))
+  const registry = await registryOf(context)
+  for (const { name } of entries) registry.get('keep_rule', name)
+  using progress = progressOn(context)
+  const common = { repeats, experiments: rising, seed, signal, registry, onDone: progress.onDone }
+  const sessions = await bench.benchSessions({ worlds, entries, ...common })
+  progress[Symbol.dispose]()
+  output.result({ repeats, seed, rules, sessions }, () => sessionsText(sessions, output))
+  return exitCodes.done
+}
+
+/** Experiments of a session that is played. */
+const mostSession = 1000
+
+function sessionsText(rows: readonly SessionRow[], { width, colors }: Style): string {
+  const cells = rows.map((row) => [
+    row.table,
+    row.rules,
+    String(row.experiments),
+    `${row.regret.toPrecision(2)} ± ${row.regret_error.toPrecision(1)}`,
+    row.visited.toPrecision(2),
+    String(row.rank),
+    row.runs.toFixed(0),
+    row.keeps.toFixed(1),
+    percent(row.confirmed),
+    `${percent(row.falsely_confirmed)} (at most ${percent(row.falsely_confirmed_at_most)})`,
+  ])
+  const head = [
+    'table',
+    'keep rule',
+    'experiments',
+    'regret',
+    'of the best run',
+    'rank',
+    'runs',
+    'keeps',
+    'confirmed',
+    'falsely',
+  ]
+  return table(cells, { head, width, paintHead: colors.bold })
+}
+
 /** How this program is started again, as its own user would. */
 const evsys = [process.execPath, join(fileURLToPath(new URL('../../../bin', import.meta.url)), 'evsys.js')]
 
@@ -109,7 +207,7 @@ function progressOn({ live, output }: CommandContext): Disposable & {
   }
 }
 
-async function strategiesOf(context: CommandContext, kinds: readonly string[]) {
+async function registryOf(context: CommandContext) {
   const projectDir = await projectOf(context)
   const { registry, problems } = await openRegistry({
     builtins: await allBuiltins(),
@@ -118,8 +216,12 @@ async function strategiesOf(context: CommandContext, kinds: readonly string[]) {
   })
   if (problems.length > 0)
     context.output.notice('a plugin file of the project cannot be loaded; `evsys list` says why.')
+  return registry
+}
+
+async function strategiesOf(context: CommandContext, kinds: readonly string[]) {
   const services = {
-    registry,
+    registry: await registryOf(context),
     signal: context.signal,
     random: (...path: readonly (string | number)[]) => keyedRandom(0, ...path),
     log: () => {},

@@ -20,7 +20,12 @@ export function endedByCap(state: ResearchState, reason: EndReason): NewEntry {
 
 export function decideEnd(deciding: Deciding, reason: EndReason): Step {
   if (reason === 'failed') return ended(deciding.state, reason)
-  return decideFinalRace(deciding) ?? decideAblation(deciding) ?? decideDueTestEvaluation(deciding, true) ?? ended(deciding.state, reason)
+  return (
+    decideFinalRace(deciding) ??
+    decideAblation(deciding) ??
+    decideDueTestEvaluation(deciding, true) ??
+    ended(deciding.state, reason)
+  )
 }
 
 function ended(state: ResearchState, reason: EndReason): Step {

@@ -46,20 +46,31 @@ export function decideFinalRace(deciding: Deciding): Step | undefined {
 }
 
 // The fewer seeds one has, the more the next says; of equals the likelier first.
-function runAgain(deciding: Deciding, rivals: readonly ResearchAttempt[], incumbent: ResearchAttempt): Step | undefined {
+function runAgain(
+  deciding: Deciding,
+  rivals: readonly ResearchAttempt[],
+  incumbent: ResearchAttempt,
+): Step | undefined {
   const { state } = deciding
   for (const attempt of rivals.toSorted((a, b) => a.scores.length - b.scores.length)) {
     const next = nextRaceRun(state.bank, attempt.scores, attempt === incumbent ? attempt.scores : incumbent.scores)
     if (next === undefined) continue
     const who = attempt === incumbent || next.who === 'incumbent' ? incumbent : attempt
-    const { done, ...open } = neededRun(deciding, who, { seed: next.seed, purpose: who === incumbent ? 'refresh' : 'reevaluate' })
+    const { done, ...open } = neededRun(deciding, who, {
+      seed: next.seed,
+      purpose: who === incumbent ? 'refresh' : 'reevaluate',
+    })
     if (done === undefined) return 'step' in open && open.step !== undefined ? open.step : { kind: 'wait' }
   }
   return undefined
 }
 
 /** The likeliest best and what may be better than it, in the order of what is believed of them. */
-function rivalsOf(state: ResearchState, { best, chanceOver }: AttemptModel, incumbent: ResearchAttempt): ResearchAttempt[] {
+function rivalsOf(
+  state: ResearchState,
+  { best, chanceOver }: AttemptModel,
+  incumbent: ResearchAttempt,
+): ResearchAttempt[] {
   const able = best.flatMap(({ id }) => {
     const attempt = attemptOf(state, id)
     return id === incumbent.id || isOpen(state, attempt) ? [attempt] : []
@@ -75,7 +86,8 @@ function isOpen(state: ResearchState, attempt: ResearchAttempt): boolean {
   const { origin, verdict, vetoed, author, scores, runs, family, endedAt } = attempt
   if (origin === 'ablation' || vetoed !== undefined || author !== undefined || banned.includes(family)) return false
   if (verdict === undefined || verdict === 'failed' || hasFailure(scores)) return false
-  if (runs.some(({ purpose, status }) => purpose === 'reevaluate' && status !== 'scored' && status !== 'running')) return false
+  if (runs.some(({ purpose, status }) => purpose === 'reevaluate' && status !== 'scored' && status !== 'running'))
+    return false
   if (brokenGuard(raceOf(state, attempt, attemptOf(state, state.incumbent ?? ''))) !== undefined) return false
   const drift = controls.findLast(({ drifted }) => drifted)
   return drift === undefined || (endedAt ?? '') >= drift.at

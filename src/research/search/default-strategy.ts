@@ -50,10 +50,12 @@ export const defaultStrategy = defineStrategy({
     const { parents, mode } = around ?? usual
     const request = { parents: parents.map(({ id }) => id), mode, ideas, avoidFamilies }
     if ((state.rules ?? 1) < 2) return requestFrom(state, request)
-    if (exploresNow(stalled, plateau)) return requestFrom(state, { ...request, parents: request.parents.slice(0, 1), mode: 'explore' })
+    if (exploresNow(stalled, plateau))
+      return requestFrom(state, { ...request, parents: request.parents.slice(0, 1), mode: 'explore' })
     const goal = isOnFalsePeak(stalled, plateau) ? farGoal(options) : undefined
     const near = goal && nearestTo(goal, model, state.space)
-    if (goal === undefined || near === undefined || !(goal.worth > (around?.worth ?? 0))) return requestFrom(state, request)
+    if (goal === undefined || near === undefined || !(goal.worth > (around?.worth ?? 0)))
+      return requestFrom(state, request)
     return requestFrom(state, { ...request, parents: [near.id], mode: 'diversify' })
   },
   rank(candidates, state, context) {

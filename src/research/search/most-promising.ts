@@ -73,11 +73,23 @@ export function farGoal({ model, state, boldness, random }: PromisingOptions): P
   const keyOf = (knobs: Knobs) => names.map((name) => knobs[name]).join('\n')
   const tried = new Set(state.attempts.map(({ knobs }) => keyOf(knobs)))
   const isNew = (knobs: Knobs) => !tried.has(keyOf(knobs))
-  return promisingPoints({ model, space: state.space, base: best.knobs, parents: [best.id], boldness, isNew, random })[0]
+  return promisingPoints({
+    model,
+    space: state.space,
+    base: best.knobs,
+    parents: [best.id],
+    boldness,
+    isNew,
+    random,
+  })[0]
 }
 
 /** The attempt that has the fewest knobs to turn before it is there; of equals the better one. */
-export function nearestTo(goal: PromisingPoint, { best }: AttemptModel, space: SearchState['space']): Attempt | undefined {
+export function nearestTo(
+  goal: PromisingPoint,
+  { best }: AttemptModel,
+  space: SearchState['space'],
+): Attempt | undefined {
   const near = best.map((attempt) => ({ attempt, away: awayFrom(goal, attempt.knobs, space) }))
   return near.sort((a, b) => a.away - b.away)[0]?.attempt
 }

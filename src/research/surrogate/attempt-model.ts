@@ -62,7 +62,10 @@ function buildModel(state: SearchState): AttemptModel {
     return { mean, sd: stretch() * Math.sqrt(Math.max(variance, 0)) }
   }
   const chanceOver = (attempt: string, other: string) => {
-    const [i, j] = [attempt, other].map((id) => remembered.findIndex((each) => each.attempt.id === id)) as [number, number] // two of two
+    const [i, j] = [attempt, other].map((id) => remembered.findIndex((each) => each.attempt.id === id)) as [
+      number,
+      number,
+    ] // two of two
     if (i < 0 || j < 0) return undefined
     if (i === j) return 0.5
     // The posterior covariance of what was tried is N - N (K + N)^-1 N.

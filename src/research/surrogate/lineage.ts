@@ -32,7 +32,8 @@ export function lineages(attempts: readonly Attempt[], rules = 1) {
     const from = known.get(base) ?? nothing
     const other = partner === undefined ? nothing : (known.get(partner) ?? nothing)
     // In sessions of the first rules, what its author called so.
-    const isOfKnobs = rules < 2 || change.change === undefined ? change.category === 'hyperparameter' : change.change === 'knobs'
+    const isOfKnobs =
+      rules < 2 || change.change === undefined ? change.category === 'hyperparameter' : change.change === 'knobs'
     const isKnobChange = isOfKnobs && differ(change.knobs, knobs.get(base))
     if (isKnobChange && (other === nothing || other === from)) return from
     const joined = {

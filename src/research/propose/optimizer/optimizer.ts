@@ -10,8 +10,8 @@ import type {
   Random,
 } from '../../../contracts/index.ts'
 import { defineProposer, EvsysError } from '../../../kernel/index.ts'
-import { keyOf, type Point, pointOf, settled } from '../../surrogate/knob-space.ts'
 import { attemptModel } from '../../surrogate/attempt-model.ts'
+import { keyOf, type Point, pointOf, settled } from '../../surrogate/knob-space.ts'
 import { promisingPoints } from '../../surrogate/promising-points.ts'
 import { type KnobModel, openKnobModel } from './knob-model.ts'
 import { distinct, mostRisk, type Suggestion, suggestPoints, turnedAt, withGain } from './suggest-points.ts'

@@ -67,7 +67,7 @@ export interface OpenExperiment {
   readonly maxConcurrent: number | undefined
 }
 
-export const { canonicalDocument } = documentEdits
+export const canonicalDocument = documentEdits.canonicalDocument
 
 /** Opens an experiment file for research. Throws all that is wrong with it. */
 export async function openExperiment(options: OpenExperimentOptions): Promise<OpenExperiment> {

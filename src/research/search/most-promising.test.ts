@@ -21,6 +21,7 @@ const model: AttemptModel = {
   best: [low, high, other],
   top: 0,
   predict: () => ({ mean: 0, sd: 1 }),
+  chanceOver: () => 0.5,
   imagine: (knobs) => ({ mean: names.filter((name) => knobs[name] === 1).length, sd: 0.1 }),
 }
 const options = (attempts = [low, high, other]) => {

@@ -39,7 +39,8 @@ const readParts = ['cache', 'datasets', 'blobs']
 export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
   const { level, projectDir, outputRoot, hidden, runs, plugins, network, read } = options
   const home = join(projectDir, '.evsys')
-  mkdirSync(outputRoot, { recursive: true })
+  // A place for it has to be there, but where `.evsys` is, which the worker sees a folder of ours in place of.
+  if (!isWithin(outputRoot, home)) mkdirSync(outputRoot, { recursive: true })
   mkdirSync(join(home, 'cache'), { recursive: true })
   const caches = { EVSYS_CACHE: cacheFolder(), HF_HUB_CACHE: hubCacheFolder() }
   const isTrusted = isOurCode(options)

@@ -1,6 +1,6 @@
 // The work of a run worker's process: it loads the project's plugins once, then does one run after another for the controller. It lives
 // only as long as the controller does, and holds nothing of the record: what it reports goes into the segment of its run.
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import { warmUpClient } from '../../backends/index.ts'
@@ -205,8 +205,9 @@ class RunServer {
     dropSpares()
     await wait(0) // what it left for the next turn, timers and rejections, belongs to this run
     await setImmediate()
-    if (isShutIn) await emptyFolders()
-    return { outcome, reusable: left.find().length === 0 }
+    const reusable = left.find().length === 0
+    if (reusable && isShutIn) await emptyFolders()
+    return { outcome, reusable }
   }
 }
 
@@ -254,12 +255,15 @@ const isShutIn = process.env.EVSYS_SHUT_IN === '1'
 /** Open while this process lives. */
 const kept = /^evsys-/
 
-/** Deletes what a run left in temporary folders, so that the next begins with none of it. */
+/** Deletes what a run left in temporary folders, so that the next begins with none of it. What is mounted in them stays. */
 async function emptyFolders(): Promise<void> {
+  const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').map((line) => line.split(' ')[4] ?? '')
   for (const folder of ['/tmp', '/tmp/home', '/dev/shm']) {
     for (const name of await readdir(folder).catch(() => [])) {
-      if (kept.test(name) || (folder === '/tmp' && name === 'home')) continue
-      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {}) // something is mounted there
+      const path = join(folder, name)
+      const isMount = mounts.some((mount) => mount === path || mount.startsWith(`${path}/`))
+      if (isMount || kept.test(name) || path === '/tmp/home') continue
+      await rm(path, { recursive: true, force: true }).catch(() => {}) // it is the next run that would miss the space
     }
   }
 }

@@ -1,5 +1,5 @@
 // Plays the lists of attacks and of honest recipes (tests/attacks) against the built product, and prints what came of them:
-// `node scripts/attack.mjs [--user UID] [--level chroot] [--list attacks|honest] [--word WORD] [--size N] [--seal required] [--out FILE]`.
+// `node scripts/attack.mjs [--user UID] [--level chroot] [--list attacks|honest] [--word WORD] [--size N] [--every N] [--seal required] [--out FILE]`.
 // `--user` and `--level` need root: it becomes that account for good, or covers bubblewrap for its processes alone.
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     list: { type: 'string' },
     word: { type: 'string' },
     size: { type: 'string' },
+    every: { type: 'string' },
     seal: { type: 'string' },
     out: { type: 'string' },
   },
@@ -30,7 +31,7 @@ const folder = mkdtempSync(join(tmpdir(), 'evsys-attack-'))
 chmodSync(folder, 0o755)
 if (user !== undefined) chownSync(folder, Number(user), Number(user))
 
-const given = ['list', 'word', 'size', 'seal'].flatMap((name) => {
+const given = ['list', 'word', 'size', 'every', 'seal'].flatMap((name) => {
   const value = Reflect.get(values, name)
   return value === undefined ? [] : [`--${name}`, value]
 })

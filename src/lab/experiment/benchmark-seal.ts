@@ -4,8 +4,8 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Benchmark, DataConfig, Notice, Plan, RunConfig } from '../../contracts/index.ts'
 import { EvsysError, fileError, whyNotHidden } from '../../kernel/index.ts'
-import type { FoundLevel } from '../../sandbox/index.ts'
 import { answersFolder, evaluationsFolder } from '../../record/index.ts'
+import type { FoundLevel } from '../../sandbox/index.ts'
 import { trialsFolder } from '../trials/trial-scratch.ts'
 
 export interface BenchmarkSeal {
@@ -28,7 +28,13 @@ export interface SealOptions {
   readonly sandbox?: FoundLevel | undefined
 }
 
-export async function sealBenchmarks({ benchmarks, runs, projectDir, choice, sandbox }: SealOptions): Promise<BenchmarkSeal> {
+export async function sealBenchmarks({
+  benchmarks,
+  runs,
+  projectDir,
+  choice,
+  sandbox,
+}: SealOptions): Promise<BenchmarkSeal> {
   const found = await Promise.all(
     benchmarks.map(async ({ name, path, data }) =>
       [path ?? (data?.store === undefined ? data?.path : undefined) ?? [], await storedFiles(data, projectDir)]

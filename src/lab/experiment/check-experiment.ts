@@ -30,8 +30,8 @@ import {
 import { clientAddresses, clientSecrets, modelClient, namedModel, resolveModelFolder } from '../../models/index.ts'
 import { builtinServices } from '../trials/builtin-services.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
-import type { ShutIn } from './run-experiment.ts'
 import { checkForecast } from './budget-keeper.ts'
+import type { ShutIn } from './run-experiment.ts'
 
 /** An experiment that was checked and may start. */
 export interface CheckedExperiment {

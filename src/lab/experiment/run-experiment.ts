@@ -24,9 +24,9 @@ import {
 } from '../../kernel/index.ts'
 import { type FoundLevel, findProcessLevel, type ProcessLevelChoice } from '../../sandbox/index.ts'
 import { workerLimits } from '../workers/worker-limits.ts'
-import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
+import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 import { type BenchmarkSeal, resolveBenchmarks, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
 import type { RunExperimentOptions } from './experiment-session.ts'
@@ -182,9 +182,13 @@ async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
   if (needs.sandbox.length > 0) {
     const reason = `its runs open sandboxes themselves: ${needs.sandbox.join(', ')}`
     if (!isGuess && (choice !== 'auto' || seal === 'required'))
-      throw new EvsysError(choice === 'auto' ? 'SEAL_FAILED' : 'SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, {
-        fix: 'leave out --sandbox and --seal required.',
-      })
+      throw new EvsysError(
+        choice === 'auto' ? 'SEAL_FAILED' : 'SANDBOX_MISSING',
+        `recipe code cannot be shut in: ${reason}`,
+        {
+          fix: 'leave out --sandbox and --seal required.',
+        },
+      )
     return { level: 'process', reason, sandbox: undefined, network: [] }
   }
   const { workerSandbox } = await import('../workers/worker-sandbox.ts')
@@ -207,6 +211,7 @@ async function builtInCards() {
 }
 
 function openness({ level, reason = '--sandbox process', network }: ShutIn): Notice[] {
-  if (level === 'process') return [{ text: `recipe code is not shut in (${reason}): it can read and change what you can` }]
+  if (level === 'process')
+    return [{ text: `recipe code is not shut in (${reason}): it can read and change what you can` }]
   return network.length === 0 ? [] : [{ text: `recipe code has the network: ${network.join(', ')} declare it` }]
 }

@@ -2,8 +2,8 @@
 // the worker did not live to report it.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { engineKinds } from '../../backends/index.ts'
 import { pastGuards, pastLosses } from '../../algorithms/index.ts'
+import { engineKinds } from '../../backends/index.ts'
 import {
   armReference,
   CheckpointKind,

@@ -4,7 +4,16 @@ import type { ProcessEnd } from '../../kernel/index.ts'
 import { createRedactor } from '../../kernel/index.ts'
 import { createPrintedLines, lostRun } from './worker-limits.ts'
 
-const limits = { heapMb: 64, memoryMb: 128, silenceMs: 60_000, blockedMs: 900_000, printedMb: 8, reportedMb: 256, processes: 512, diskMb: 2048 }
+const limits = {
+  heapMb: 64,
+  memoryMb: 128,
+  silenceMs: 60_000,
+  blockedMs: 900_000,
+  printedMb: 8,
+  reportedMb: 256,
+  processes: 512,
+  diskMb: 2048,
+}
 const end = (changes: Partial<ProcessEnd>): ProcessEnd => ({ code: null, signal: null, printed: '', ...changes })
 
 describe('the error of a lost run', () => {

@@ -9,7 +9,6 @@ import { availableParallelism } from 'node:os'
 import type { ErrorRecord, RunAssignment } from '../../contracts/index.ts'
 import { canonicalJson, createSlots, dropSpares, EvsysError, errorRecord, sha256 } from '../../kernel/index.ts'
 import { holdRunDir } from './run-holder.ts'
-import type { WorkerSandbox } from './worker-sandbox.ts'
 import { type WorkerLimits, workerLimits } from './worker-limits.ts'
 import {
   type PluginFiles,
@@ -19,6 +18,7 @@ import {
   type WorkerProcess,
   type WorkerProcessOptions,
 } from './worker-process.ts'
+import type { WorkerSandbox } from './worker-sandbox.ts'
 
 export interface WorkerPoolOptions extends Partial<WorkerLimits> {
   /** Runs at a time; default: one for each core. */

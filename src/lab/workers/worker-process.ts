@@ -33,14 +33,14 @@ import {
   onAbort,
   openChild,
   type PluginReference,
-  type ProcessPlace,
   type ProcessIdentity,
+  type ProcessPlace,
   startSpare,
 } from '../../kernel/index.ts'
 import { openProcessSandbox, type ProcessLimits, type ProcessSandbox } from '../../sandbox/index.ts'
 import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
-import { sandboxOptions, type WorkerSandbox } from './worker-sandbox.ts'
 import { createPrintedLines, lostRun, overLimit, type WorkerLimits, watchGrowth } from './worker-limits.ts'
+import { sandboxOptions, type WorkerSandbox } from './worker-sandbox.ts'
 
 /** Weights that a run names to be evaluated. */
 export interface EvaluationQuestion {
@@ -357,7 +357,10 @@ class RunWorker {
   }
 
   /** Lets the worker see the folder of its run and what it starts from, and holds it to its limits. Returns what ends that. */
-  async #showRun({ run_dir: runDir, start_weights, arm_weights, resume, benchmarks }: RunAssignment, signal: AbortSignal) {
+  async #showRun(
+    { run_dir: runDir, start_weights, arm_weights, resume, benchmarks }: RunAssignment,
+    signal: AbortSignal,
+  ) {
     const sandbox = this.#sandbox
     if (sandbox === undefined) return () => {}
     await Promise.race([this.#loading.catch(() => {}), this.#child.ended, untilAborted(signal)])

@@ -141,7 +141,11 @@ const codeFile = /\.(?:[cm]?[jt]s|py|sh)(?:#.*)?$/
 /** Whether nothing but code of evsys runs in the workers. */
 function isOurCode({ plugins, projectDir, runs }: WorkerSandboxOptions): boolean {
   const names = runs.flatMap(strings)
-  return plugins.length === 0 && !existsSync(join(projectDir, 'src', 'plugins')) && !names.some((name) => codeFile.test(name))
+  return (
+    plugins.length === 0 &&
+    !existsSync(join(projectDir, 'src', 'plugins')) &&
+    !names.some((name) => codeFile.test(name))
+  )
 }
 
 function strings(value: unknown): string[] {

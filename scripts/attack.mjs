@@ -54,6 +54,7 @@ const child = spawn(command, args, {
   env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, JITI_FS_CACHE: 'false' },
   stdio: ['ignore', 'pipe', 'inherit'],
 })
+const closed = new Promise((done) => child.on('close', done))
 /** @type {{ name: string, list: string, target: string, outcome: string, detail?: string }[]} */
 const played = []
 for await (const line of createInterface({ input: child.stdout })) {
@@ -61,7 +62,7 @@ for await (const line of createInterface({ input: child.stdout })) {
   played.push(each)
   if (isBad(each)) console.log(`${each.outcome}: ${each.name}: ${each.detail}`)
 }
-const code = await new Promise((done) => (child.exitCode === null ? child.on('close', done) : done(child.exitCode)))
+const code = await closed
 rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
 if (out !== undefined) writeFileSync(out, played.map((each) => `${JSON.stringify(each)}\n`).join(''))
 

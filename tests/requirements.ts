@@ -642,6 +642,13 @@ export const requirements = {
   'BOX-10':
     'the verifier `code` runs an answer with the tests of its task in a sandbox; what keeps it from running leaves the answer without a reward',
   'BOX-11': 'a command uses the devices of the machine that its sandbox was opened with, a GPU for one, and no other',
+  'BOX-400':
+    'a run worker sees its own folder, the code and the data of its project, and nothing else of it: neither the record nor answers nor other runs; it can write its folder alone',
+  'BOX-401':
+    'what a run worker started ends with its run, and what it takes of memory, processes, disk and shared memory is limited as a whole; a limit that is hit is an error which names it',
+  'BOX-402':
+    'how recipe code is shut in stands in the record, put there by the controller; weaker than asked is an error',
+  'BOX-403': 'a run in a sandbox trains with the trainer that the controller started for it, over a socket',
 
   // Research
   'RES-101':

@@ -29,10 +29,15 @@ export function addRecordCommands(program: EvsysCommand): void {
     )
     .option('--max-concurrent <n>', 'runs at a time (default: as many as there are cores)', wholeNumber)
     .option('--strict', 'exit with 1 where any run did not complete')
+    .option(
+      '--limit <name=number>',
+      'what a run may take in its sandbox: memory_mb (default 4096), processes (512), disk_mb (2048); may be repeated',
+      append,
+    )
     .addOption(
-      new Option('--sandbox <level>', 'how recipe code is shut in (default: auto, as well as the machine can)').choices([
-        ...['auto', 'bubblewrap', 'chroot', 'process'],
-      ]),
+      new Option('--sandbox <level>', 'how recipe code is shut in (default: auto, as well as the machine can)').choices(
+        [...['auto', 'bubblewrap', 'chroot', 'process']],
+      ),
     )
     .addOption(
       new Option('--seal <way>', 'hide benchmarks from recipe code (default: auto, where the machine can)').choices([

@@ -189,8 +189,11 @@ class ShutInProcess {
     const places = [this.tmp, join(this.#folder, 'shm'), ...folders]
     const isUncounted = this.#group === undefined
     const usage = watchUsage({ ...watched, memory: isUncounted, places, memoryEveryMs })
-    const count = () => this.#tree().length > limits.processes + helpers && onOver('processes')
-    const timer = isUncounted ? setInterval(count, memoryEveryMs) : undefined
+    const look = () => {
+      if (this.limitHit() === 'memoryBytes') onOver('memoryBytes')
+      else if (isUncounted && this.#tree().length > limits.processes + helpers) onOver('processes')
+    }
+    const timer = setInterval(look, memoryEveryMs)
     return () => {
       clearInterval(timer)
       usage.stop()
@@ -277,12 +280,17 @@ function withSubmounts(mount: ViewMount): ViewMount[] {
   const inside = mountPoints().filter((point) => point !== mount.source && isWithin(mount.source, point))
   return [
     mount,
-    ...inside.map((source) => ({ source, target: join(mount.target, relative(mount.source, source)), writable: false })),
+    ...inside.map((source) => ({
+      source,
+      target: join(mount.target, relative(mount.source, source)),
+      writable: false,
+    })),
   ]
 }
 
 function mountPoints(): string[] {
-  const unescaped = (text: string) => text.replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8)))
+  const unescaped = (text: string) =>
+    text.replace(/\\(\d{3})/g, (_, code) => String.fromCharCode(Number.parseInt(code, 8)))
   return readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .flatMap((line) => line.split(' ')[4] ?? [])

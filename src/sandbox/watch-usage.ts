@@ -23,14 +23,7 @@ interface Watched {
 }
 
 /** Looks until it is stopped. `peakBytes`: most memory that a look found, where memory is looked at. */
-export function watchUsage({
-  pid,
-  limits,
-  memory,
-  places,
-  onOver,
-  memoryEveryMs = usualMemoryEveryMs,
-}: Watched): {
+export function watchUsage({ pid, limits, memory, places, onOver, memoryEveryMs = usualMemoryEveryMs }: Watched): {
   stop(): void
   peakBytes(): number | undefined
 } {

@@ -15,9 +15,9 @@ import { expectJson } from './retrieve-future.ts'
 import { Sampler } from './sampler.ts'
 import { isServiceError, ServiceError } from './service-error.ts'
 import { type CallOptions, requestResult, type Session } from './session.ts'
+import { socketFetch } from './socket-fetch.ts'
 import { TrainingModel } from './training-model.ts'
 import { createTrainingService } from './training-service.ts'
-import { socketFetch } from './socket-fetch.ts'
 import { createTransport, type Fetch, type Transport } from './transport.ts'
 
 export type TinkerClientOptions = {
@@ -266,7 +266,17 @@ export class TinkerClient implements Session, AsyncDisposable {
         else connection.failed(`no sign of life was taken: ${outcome}`)
       }
       const onBeat = () => void credentials.refresh() // a token must last for the thread too
-      return startHeartbeat({ url, socketPath, sessionId, headers: headers(), onEvent, clock, onBeat, onOutcome, everyMs })
+      return startHeartbeat({
+        url,
+        socketPath,
+        sessionId,
+        headers: headers(),
+        onEvent,
+        clock,
+        onBeat,
+        onOutcome,
+        everyMs,
+      })
     }
     const json = { session_id: sessionId, type: 'session_heartbeat' }
     const send = () => transport.send({ method: 'POST', path, json, timeoutMs: 10_000, signal })

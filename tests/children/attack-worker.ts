@@ -10,7 +10,10 @@ const [dir = '', level = 'auto'] = process.argv.slice(2)
 const attacks: string[] = JSON.parse(readFileSync(join(dir, 'attacks.json'), 'utf8'))
 for (const name of ['.evsys', 'val', 'plugins']) mkdirSync(join(dir, name), { recursive: true })
 const verifier = { kind: 'in_process', fn_name: 'contains', expected: 'SECRET-ANSWER' }
-writeFileSync(join(dir, 'val', 'tasks.jsonl'), `${JSON.stringify({ task_id: 'a', instruction: 'Say it.', verifier })}\n`)
+writeFileSync(
+  join(dir, 'val', 'tasks.jsonl'),
+  `${JSON.stringify({ task_id: 'a', instruction: 'Say it.', verifier })}\n`,
+)
 const messages = ['user', 'assistant'].map((role) => ({ role, content: role }))
 const rows = `${JSON.stringify({ messages })}\n`.repeat(4)
 writeFileSync(join(dir, 'train.jsonl'), rows)
@@ -62,7 +65,8 @@ try {
       if (run === undefined) return
       if (item.type === 'log' && item.text.startsWith('SAID ')) run.said.push(item.text.slice(5))
       if (item.type === 'run.started') run.sandbox = item.sandbox ?? 'unknown'
-      if (item.type === 'run.finished') Object.assign(run, { ended: item.error?.code ?? item.status, message: item.error?.message })
+      if (item.type === 'run.finished')
+        Object.assign(run, { ended: item.error?.code ?? item.status, message: item.error?.message })
     },
   })
   const read = (...path: string[]) => readFileSync(join(dir, ...path), 'utf8')

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
+import { holderFile } from '../../src/lab/workers/run-holder.ts'
 import { createWorkerPool } from '../../src/lab/workers/worker-pool.ts'
 import type { Act } from '../hostile-plugin.ts'
 import { runAssignment } from '../run-assignment.ts'
@@ -29,7 +30,7 @@ const read = async (file: string, found: RegExp): Promise<number> => {
     await setTimeout(20)
   }
 }
-const workers = await Promise.all(assignments.map(({ run_dir }) => read(`${run_dir}/worker.json`, /"pid":(\d+)/)))
+const workers = await Promise.all(assignments.map(({ run_dir }) => read(holderFile(run_dir), /"pid":(\d+)/)))
 const program = await read(assignments[1]?.segment_file ?? '', /child (\d+)/)
 process.stdout.write(`${JSON.stringify([...workers, program])}\n`)
 process.stdout.write(`${JSON.stringify(assignments.map(({ run_dir }) => run_dir))}\n`)

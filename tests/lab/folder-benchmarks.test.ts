@@ -67,6 +67,7 @@ export default defineCallback({
 /** Agents and tools of a project. They act as their tasks say, and look for what they must not find. */
 const own = `import { defineAgent, defineTool, z } from 'evsys/plugin'
 import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 const attempt = (look) => { try { return look() } catch { return [] } }
 export const Doer = defineAgent({
@@ -79,7 +80,7 @@ export const Doer = defineAgent({
     if (params.how === 'breaks') throw new Error('oops')
     const tests = await environment.read('/tests/test.sh').then(() => 'tests!', () => 'no tests')
     // Bytes of this machine go in as this process reads them, and come out again.
-    const [bundle, back] = ['bundle', 'back'].map((name) => name + '-' + task.task_id.replaceAll('/', '-')) // two agents run at a time
+    const [bundle, back] = ['bundle', 'back'].map((name) => join(tmpdir(), name + '-' + task.task_id.replaceAll('/', '-'))) // two agents run at a time
     fs.mkdirSync(join(bundle, 'deep'), { recursive: true })
     fs.writeFileSync(join(bundle, 'deep/run.sh'), '#!/bin/sh\\npwd > where.txt\\n', { mode: 0o755 })
     await environment.upload(bundle, '/opt/bundle')

@@ -3,7 +3,7 @@
 export interface RecipeAttack {
   readonly name: string
   readonly code: string
-  readonly ends: 'completed' | 'WORKER_LIMIT' | 'WORKER_DIED'
+  readonly ends: RegExp
   readonly said?: RegExp | undefined
 }
 
@@ -12,7 +12,12 @@ const home = path.resolve(runDir, '..', '..', '..'), project = path.dirname(home
 const attempt = (f) => { try { const r = f(); say('done ' + JSON.stringify(r ?? null)) } catch (e) { say('refused ' + (e.code ?? e.message)) } }
 const sh = (line) => cp.execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8', stdio: 'pipe' })
 `
-const attack = (name: string, code: string, ends: RecipeAttack['ends'] = 'completed', said = /^refused /): RecipeAttack => ({
+const attack = (
+  name: string,
+  code: string,
+  ends: RecipeAttack['ends'] = 'completed',
+  said = /^refused /,
+): RecipeAttack => ({
   name,
   code: tools + code,
   ends,
@@ -48,7 +53,7 @@ if (pids.length > 3) say('done saw ' + pids.length)
 for (const pid of pids) if (pid !== process.pid) attempt(() => { process.kill(pid, 0); return fs.readlinkSync('/proc/' + pid + '/cwd') === '/' ? (() => { throw new Error('its own') })() : pid })
 attempt(() => process.kill(${process.pid}, 'SIGKILL'))`,
   ),
-  attack('kills all that it can', `sh('kill -9 -1')`, 'WORKER_DIED'),
+  attack('kills all that it can', `sh('kill -9 -1')`, /^WORKER_DIED$/),
   attack(
     'changes the kernel, mounts, makes namespaces, reaches the network',
     `attempt(() => fs.writeFileSync('/proc/sys/vm/swappiness', '61'))
@@ -70,6 +75,7 @@ await new Promise((done) => { const socket = net.connect(53, '1.1.1.1'); socket.
 await new Promise((done) => setTimeout(done, 3000))
 const count = fs.readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name)).length
 say((count > 200 ? 'done ' : 'refused ') + count)`,
+    /^(?:completed|WORKER_DIED|WORKER_LIMIT)$/,
   ),
   attack(
     'takes 4.6 GB in three children',
@@ -78,18 +84,18 @@ for (let i = 0; i < 3; i++) cp.spawn(process.execPath, ['-e', take], { stdio: 'i
 await new Promise((done) => setTimeout(done, 20000))
 const held = fs.readdirSync('/proc').filter((n) => /^[0-9]+$/.test(n)).map((n) => Number((/VmRSS:\\s+(\\d+)/.exec(fs.readFileSync('/proc/' + n + '/status', 'utf8')) ?? [])[1] ?? 0)).reduce((a, b) => a + b, 0)
 say((held > 3e6 ? 'done ' : 'refused ') + held)`,
-    'WORKER_LIMIT',
+    /^WORKER_LIMIT$/,
   ),
   attack(
     'writes 3 GB into its folder',
     `for (let i = 0; i < 60; i++) { fs.writeFileSync(path.join(runDir, 'big' + i), Buffer.alloc(50 << 20, 1)); await new Promise((done) => setTimeout(done, 60)) }
 say('done')`,
-    'WORKER_LIMIT',
+    /^WORKER_LIMIT$/,
   ),
   attack(
     'writes 1.5 GB into shared memory',
     `for (let i = 0; i < 30; i++) { fs.writeFileSync('/dev/shm/big' + i, Buffer.alloc(50 << 20, 1)); await new Promise((done) => setTimeout(done, 60)) }
 say('done')`,
-    'WORKER_LIMIT',
+    /^WORKER_LIMIT$/,
   ),
 ]

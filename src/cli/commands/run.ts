@@ -2,7 +2,7 @@
 import { dirname, join, resolve } from 'node:path'
 import { findProject, loadExperiment } from '../../config/index.ts'
 import type { ExperimentResult, Plan } from '../../contracts/index.ts'
-import { shellWord, systemClock } from '../../kernel/index.ts'
+import { EvsysError, shellWord, systemClock } from '../../kernel/index.ts'
 import { runExperiment, weightsOfRecord } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
@@ -25,6 +25,7 @@ export type RunOptions = {
   readonly maxConcurrent?: number | undefined
   readonly strict?: true | undefined
   readonly seal?: 'auto' | 'required' | 'off' | undefined
+  readonly limit?: readonly string[] | undefined
   readonly sandbox?: 'auto' | 'bubblewrap' | 'chroot' | 'process' | undefined
 }
 
@@ -79,12 +80,13 @@ async function conduct(context: CommandContext, asked: Asked) {
   const { output, live, env, signal, cwd } = context
   const { file, project, options } = asked
   const { dry, steps, set, resume, fresh, maxConcurrent, seal, sandbox } = options
+  const limits = limitsOf(options.limit)
   const colors = colorsFor(live, env)
   let outputDir = ''
   const notices: string[] = []
   using watch = createRunWatch({ live, quiet: output.quiet, colors, env, clock: systemClock, signal })
   try {
-    const asIs = { projectDir: project, cwd, signal, steps, set, maxConcurrent, seal, sandbox }
+    const asIs = { projectDir: project, cwd, signal, steps, set, maxConcurrent, seal, sandbox, limits }
     const result = await context.holding(
       `the runs of ${file}`,
       () =>
@@ -121,9 +123,27 @@ async function conduct(context: CommandContext, asked: Asked) {
   }
 }
 
+const limitNames = { memory_mb: 'memoryMb', processes: 'processes', disk_mb: 'diskMb' } as const
+
+/** Limits as they are written: `memory_mb=8192`. */
+export function limitsOf(
+  written: readonly string[] = [],
+): Partial<Record<'memoryMb' | 'processes' | 'diskMb', number>> {
+  return Object.fromEntries(
+    written.map((text) => {
+      const [, name = '', value = ''] = /^([a-z_]+)=([1-9]\d{0,8})$/.exec(text) ?? []
+      const known = Object.entries(limitNames).find(([each]) => each === name)
+      if (known !== undefined) return [known[1], Number(value)]
+      throw new EvsysError('CLI_USAGE', `--limit ${text} is no limit`, {
+        fix: `write one of ${Object.keys(limitNames).join(', ')}, such as --limit memory_mb=8192.`,
+      })
+    }),
+  )
+}
+
 /** The same command again, without --dry, --fresh and --resume; `more` values are set in place of those that it set before. */
 function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, more: readonly string[] = []): string {
-  const { steps, set = [], maxConcurrent, seal, sandbox } = options
+  const { steps, set = [], maxConcurrent, limit = [], seal, sandbox } = options
   const keyOf = (each: string) => each.split('=')[0]
   const kept = set.filter((each) => !more.some((other) => keyOf(other) === keyOf(each)))
   const words = [
@@ -133,6 +153,7 @@ function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, m
     ...[...kept, ...more].map((each) => `--set ${shellWord(each)}`),
     ...(maxConcurrent === undefined ? [] : [`--max-concurrent ${maxConcurrent}`]),
     ...(seal === undefined ? [] : [`--seal ${seal}`]),
+    ...limit.map((each) => `--limit ${each}`),
     ...(sandbox === undefined ? [] : [`--sandbox ${sandbox}`]),
     ...(project === undefined ? [] : [`--project ${shellWord(shortPath(project, cwd))}`]),
   ]

@@ -208,7 +208,16 @@ const passed = new Set([
 
 const shell = '/bin/sh'
 
-function launch({ script, args = [], spares = [], cwd, hidden = [], sandbox, heapMb, memoryMb }: GuardedProcessOptions) {
+function launch({
+  script,
+  args = [],
+  spares = [],
+  cwd,
+  hidden = [],
+  sandbox,
+  heapMb,
+  memoryMb,
+}: GuardedProcessOptions) {
   const node = [process.execPath, `--max-old-space-size=${heapMb}`, '--no-warnings', ...loaderArgs(script.href)]
   const command = [...node, ...bootArgs(script.href, args, spares)]
   const known = Object.entries(process.env).filter(([name, value]) => passed.has(name) && value !== undefined)

@@ -1,6 +1,15 @@
 // The evaluations of one attempt at a run, as they were measured here. A run says where they stand among its events and no more: what
 // they found, which checkpoint is the best and what the run ends with are put in from this book.
-import type { Direction, EvalMark, Item, Metrics, RunEvent, Scored, SealedBenchmark } from '../../contracts/index.ts'
+import type {
+  Direction,
+  EvalMark,
+  Item,
+  Level,
+  Metrics,
+  RunEvent,
+  Scored,
+  SealedBenchmark,
+} from '../../contracts/index.ts'
 import { EvsysError } from '../../kernel/index.ts'
 import type { SegmentItem } from '../workers/segment-reader.ts'
 
@@ -17,6 +26,8 @@ interface LedgerOptions {
     | undefined
   /** Events of earlier attempts, in order. */
   readonly past?: readonly RunEvent[] | undefined
+  /** How recipe code is shut in: what a run says of it does not count. */
+  readonly sandbox?: Level | undefined
 }
 
 interface Entry {
@@ -80,6 +91,7 @@ export class EvalLedger {
 
   #recorded(item: SegmentItem): Item {
     if (item.type === 'evaluation') return this.#evaluated(item)
+    if (item.type === 'run.started') return { ...item, sandbox: this.#options.sandbox }
     if (item.type !== 'run.finished') return item
     const left = [...this.#entries.values()].find(({ found, isRecorded }) => found !== undefined && !isRecorded)
     if (item.status === 'completed' && left !== undefined) {

@@ -129,7 +129,7 @@ async function prepare(
   const seal = await sealOf(loaded, projectDir, options.seal ?? 'auto', found)
   const { hidden } = seal
   const { plan } = loaded
-  const shutting = { choice: options.sandbox ?? 'auto', seal: options.seal, found, projectDir, plugins, hidden }
+  const shutting = { choice: options.sandbox ?? 'auto', found, projectDir, plugins, hidden }
   // As far as what comes with evsys says; plugins of the project are asked below.
   const guess = await shutIn(plan, { ...shutting, cards: await builtInCards(), isGuess: true })
   // What is needed next starts up meanwhile: a worker and, within it, a trainer. Nothing of it is a run yet.
@@ -164,7 +164,6 @@ export interface ShutIn extends FoundLevel {
 
 interface ShutInOptions {
   readonly choice: ProcessLevelChoice
-  readonly seal: SealChoice | undefined
   readonly found: FoundLevel
   readonly cards: readonly Pick<PluginCard, 'type' | 'kind' | 'needs'>[]
   readonly projectDir: string
@@ -175,20 +174,14 @@ interface ShutInOptions {
 }
 
 async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
-  const { choice, seal, found, cards, projectDir, plugins, hidden, isGuess = false } = options
+  const { choice, found, cards, projectDir, plugins, hidden, isGuess = false } = options
   if (found.level === 'process') return { ...found, sandbox: undefined, network: [] }
   const { runNeeds } = await import('../workers/run-needs.ts')
   const needs = await runNeeds(plan, { cards, callbacks: plan.experiment.callbacks })
   if (needs.sandbox.length > 0) {
     const reason = `its runs open sandboxes themselves: ${needs.sandbox.join(', ')}`
-    if (!isGuess && (choice !== 'auto' || seal === 'required'))
-      throw new EvsysError(
-        choice === 'auto' ? 'SEAL_FAILED' : 'SANDBOX_MISSING',
-        `recipe code cannot be shut in: ${reason}`,
-        {
-          fix: 'leave out --sandbox and --seal required.',
-        },
-      )
+    if (!isGuess && choice !== 'auto')
+      throw new EvsysError('SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, { fix: 'leave out --sandbox.' })
     return { level: 'process', reason, sandbox: undefined, network: [] }
   }
   const { workerSandbox } = await import('../workers/worker-sandbox.ts')
@@ -198,7 +191,7 @@ async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
     projectDir,
     outputRoot: experiment.output_dir ?? join(projectDir, '.evsys', 'runs'),
     hidden,
-    runs: [experiment, ...runs.map(({ config }) => config)],
+    runs: [experiment.callbacks, experiment.log_store, ...runs.map(({ config }) => config)],
     plugins,
     network: needs.network.length > 0,
     read: [],

@@ -95,11 +95,16 @@ async function conductRun(row: RunRow, session: ExperimentSession): Promise<RunO
 }
 
 /** The book of what is measured for an attempt at a run. */
-async function openLedger(row: RunRow, { store, experiment, sealed }: ExperimentSession): Promise<EvalLedger> {
+async function openLedger(row: RunRow, { store, experiment, sealed, checked }: ExperimentSession): Promise<EvalLedger> {
   const stream = { stream: `run:${row.id}`, afterSeq: 0, limit: 1_000_000 }
   const events = row.attempt === 0 ? [] : await store.events(stream)
   const past = events.flatMap((event) => ('experiment_id' in event ? [] : [event]))
-  return new EvalLedger({ benchmarks: sealed.sealed, objective: experiment.plan.objective, past })
+  return new EvalLedger({
+    benchmarks: sealed.sealed,
+    objective: experiment.plan.objective,
+    past,
+    sandbox: checked.shutIn?.level,
+  })
 }
 
 /** What stands in the record for what a run reports: what is known here is not for it to say. */

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import { identify } from '../../kernel/index.ts'
-import { holdRunDir } from './run-holder.ts'
+import { holderFile, holdRunDir } from './run-holder.ts'
 
 const folder = temporaryFolders()
 const never = new AbortController().signal
@@ -14,9 +14,9 @@ describe('the folder of a run', () => {
   it('has one holder, until it is given free (LAB-9)', async () => {
     const dir = join(folder(), 'run')
     const leave = await holdRunDir(dir, identify(), never)
-    expect(existsSync(join(dir, 'worker.json'))).toBe(true)
+    expect(existsSync(holderFile(dir))).toBe(true)
     leave()
-    expect(existsSync(join(dir, 'worker.json'))).toBe(false)
+    expect(existsSync(holderFile(dir))).toBe(false)
   })
 
   it('is free when its holder is gone, and waits for one that is about to go (LAB-9)', async () => {
@@ -44,8 +44,8 @@ describe('the folder of a run', () => {
     'is free after a torn or foreign note: %s (LAB-9)',
     async (text) => {
       const dir = folder()
-      mkdirSync(dir, { recursive: true })
-      writeFileSync(join(dir, 'worker.json'), text)
+      mkdirSync(dirname(holderFile(dir)), { recursive: true })
+      writeFileSync(holderFile(dir), text)
       await expect(holdRunDir(dir, identify(), never)).resolves.toBeTypeOf('function')
     },
   )

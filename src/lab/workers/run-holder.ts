@@ -1,7 +1,7 @@
 // Which process works in the folder of a run. After a crash of the controller its workers leave by themselves, but not in the
 // same instant: the next attempt waits until the old one is gone, so that two never save and delete in one folder.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import { EvsysError, fileError, isAlive, type ProcessIdentity, systemClock, systemCode } from '../../kernel/index.ts'
 
@@ -14,10 +14,11 @@ const pollMs = 50
 
 /** Waits until the process that worked here before is gone, then makes `holder` the one. Returns what releases the folder. */
 export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal: AbortSignal): Promise<() => void> {
-  const file = fileIn(runDir)
+  const file = holderFile(runDir)
   await untilFree(file, signal, holder)
   try {
     mkdirSync(runDir, { recursive: true })
+    mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, JSON.stringify(holder))
   } catch (cause) {
     throw fileError('write', file, cause)
@@ -33,11 +34,12 @@ export async function holdRunDir(runDir: string, holder: ProcessIdentity, signal
 
 /** Waits until no process works in the folder of a run: what lies there grows no more. */
 export async function untilRunDirFree(runDir: string, signal: AbortSignal): Promise<void> {
-  await untilFree(fileIn(runDir), signal)
+  await untilFree(holderFile(runDir), signal)
 }
 
-function fileIn(runDir: string): string {
-  return join(runDir, 'worker.json')
+/** Beside the folder of the run: what lies in that its code can replace by a link to another file. */
+export function holderFile(runDir: string): string {
+  return join(dirname(runDir), '.workers', `${basename(runDir)}.json`)
 }
 
 async function untilFree(file: string, signal: AbortSignal, own?: ProcessIdentity): Promise<void> {

@@ -1,10 +1,11 @@
 // Reads a segment while it grows, into the record. The worker that writes it holds foreign code, so a line is believed only when
 // it is what was promised: the next number, and an item of this run. The last line counts once its end is there: a torn one is
 // ignored.
+import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import * as z from 'zod'
 import { EvalMark, Item } from '../../contracts/index.ts'
-import { checkValue, EvsysError, fileWork, ifPresent, type ValueIssue } from '../../kernel/index.ts'
+import { checkValue, EvsysError, fileWork, ifPresent, messageOf, type ValueIssue } from '../../kernel/index.ts'
 import type { Lease, OpenStore, RunRow } from '../../store/index.ts'
 
 export interface SegmentOptions {
@@ -52,7 +53,7 @@ export function readSegment(
   }
 
   const fill = async (): Promise<boolean> => {
-    handle ??= await ifPresent('read', file, () => open(file, 'r'))
+    handle ??= await openSegment(file)
     const opened = handle
     if (opened === undefined) return false
     const chunk = Buffer.allocUnsafe(Math.max(chunkBytes, rest.length)) // doubled, so that a long line is copied a few times only
@@ -91,6 +92,17 @@ export function readSegment(
       handle = undefined
     },
   }
+}
+
+// A pipe in its place would be waited for, and a link lead elsewhere.
+async function openSegment(file: string): Promise<FileHandle | undefined> {
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+  const opened = await ifPresent('read', file, () => open(file, flags)).catch((cause) => {
+    throw damaged(file, 1, messageOf(cause))
+  })
+  if (opened === undefined || (await opened.stat()).isFile()) return opened
+  await opened.close()
+  throw damaged(file, 1, 'it is no file')
 }
 
 /** What a run reports: its items, and where its evaluations stand among them. */

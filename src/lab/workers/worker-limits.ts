@@ -74,11 +74,15 @@ export function lostRun(
 export function overLimit(limit: 'memoryBytes' | 'processes' | 'diskBytes', limits: WorkerLimits): ErrorRecord {
   const { memoryMb, processes, diskMb } = limits
   const what = {
-    memoryBytes: [`held more than ${memoryMb} MB of memory`, 'worker.memory_mb'],
-    processes: [`started more than ${processes} processes and threads`, 'worker.processes'],
-    diskBytes: [`wrote more than ${diskMb} MB`, 'worker.disk_mb'],
+    memoryBytes: [`held more than ${memoryMb} MB of memory`, 'memory_mb'],
+    processes: [`started more than ${processes} processes and threads`, 'processes'],
+    diskBytes: [`wrote more than ${diskMb} MB`, 'disk_mb'],
   }[limit]
-  return record('WORKER_LIMIT', `the run ${what[0]} and was ended`, `take less, or raise ${what[1]} in the experiment.`)
+  return record(
+    'WORKER_LIMIT',
+    `the run ${what[0]} and was ended`,
+    `take less, or allow more: \`evsys run --limit ${what[1]}=NUMBER\`.`,
+  )
 }
 
 const late = record(

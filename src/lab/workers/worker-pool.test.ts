@@ -8,6 +8,7 @@ import { startChild } from '../../../tests/start-child.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { RunAssignment } from '../../contracts/index.ts'
 import { identify, isAlive } from '../../kernel/index.ts'
+import { holderFile } from './run-holder.ts'
 import { readSegment, type SegmentItem } from './segment-reader.ts'
 import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import type { RunOptions } from './worker-process.ts'
@@ -437,7 +438,7 @@ describe('when the controller is gone', slow, () => {
     await using controller = startChild('pool-controller', [project])
     await controller.line()
     const [runDir = ''] = JSON.parse(await controller.line()) as string[]
-    const holder = JSON.parse(readFileSync(join(runDir, 'worker.json'), 'utf8'))
+    const holder = JSON.parse(readFileSync(holderFile(runDir), 'utf8'))
     const pool = openPool()
     const next = runAssignment(project, {
       run_dir: runDir,

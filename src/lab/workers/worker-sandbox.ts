@@ -1,6 +1,6 @@
 // What run workers see of this machine: the code and data of the project, read-only, and of `.evsys` what data is made of. Neither the record
 // nor other runs nor benchmarks are there, and no process but their own. At the level `process` nothing is shut in.
-import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Level, Mount } from '../../contracts/index.ts'
@@ -46,18 +46,18 @@ export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
   const shown = [
     ...['/opt', ...programFolders()],
     ...Object.values(caches),
-    ...packageFolders(packageRoot),
+    packageRoot,
+    ...linksIn(packageRoot),
+    ...around(packageRoot),
     ...around(projectDir),
     ...plugins.flatMap(({ spec, from }) => pluginFolder(spec, from)),
     ...named(runs),
     ...read,
   ]
   const wanted = [...new Set(shown.filter((path) => existsSync(path)).flatMap((path) => [path, realpathSync(path)]))]
-  const needless = (path: string) => isSystem(path) || isWithin(path, projectDir) || isWithin(path, '/tmp')
-  const mounts: Mount[] = [
-    ...wanted.filter((path) => !isWithinAny(path, [projectDir]) && (!needless(path) || !isSystem(path))),
-    projectDir,
-  ].map((path) => ({ source: path, target: path }))
+  const mounts: Mount[] = [...wanted.filter((path) => !isWithin(path, projectDir) && !isSystem(path)), projectDir].map(
+    (path) => ({ source: path, target: path }),
+  )
   for (const name of readParts) {
     const path = join(home, name)
     // Rows and tokens are kept for later runs by workers in which nothing of the project runs; the others keep their own.
@@ -81,7 +81,19 @@ export function sandboxOptions(
   return { level, mounts, hidden, shownIn, network, limits }
 }
 
-const packageRoot = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
+const packageRoot = packageOf(dirname(fileURLToPath(import.meta.url)))
+
+/** The nearest folder above that is a package. */
+function packageOf(folder: string): string {
+  return [folder, ...folderChain(folder)].find((each) => existsSync(join(each, 'package.json'))) ?? folder
+}
+
+/** Parts of a package that lie elsewhere. */
+function linksIn(folder: string): string[] {
+  const links = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink())
+  const paths = links.map(({ name }) => join(folder, name)).filter((path) => existsSync(path))
+  return paths.map((path) => realpathSync(path))
+}
 
 const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/proc', '/sys', '/dev']
 
@@ -103,13 +115,7 @@ function programFolders(): string[] {
   return isSystem(bin) ? [] : [bin, join(dirname(bin), 'lib', 'node_modules')]
 }
 
-/** Our own code, and the packages that it imports. */
-function packageFolders(root: string): string[] {
-  const above = folderChain(dirname(root)).map((folder) => join(folder, 'node_modules'))
-  return [root, ...above]
-}
-
-/** What Node looks for above a project. */
+/** What Node looks for above a package. */
 function around(projectDir: string): string[] {
   return folderChain(dirname(projectDir)).flatMap((folder) =>
     ['node_modules', 'package.json', 'tsconfig.json'].map((name) => join(folder, name)),
@@ -118,7 +124,7 @@ function around(projectDir: string): string[] {
 
 function folderChain(folder: string): string[] {
   const above = dirname(folder)
-  return above === folder ? [] : [folder, ...folderChain(above)]
+  return above === folder ? [folder] : [folder, ...folderChain(above)]
 }
 
 function pluginFolder(spec: string, from: string): string[] {

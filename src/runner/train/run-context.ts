@@ -6,8 +6,8 @@ import type { SharedParams } from '../../algorithms/index.ts'
 import {
   type Context,
   type DataConfig,
-  type GivenTrainer,
   type Datum,
+  type GivenTrainer,
   type OpenBackend,
   type OpenRenderer,
   type Plugin,

@@ -1,5 +1,5 @@
 // Plays the lists of attacks and of honest recipes (tests/attacks) against the built product, and prints what came of them:
-// `node scripts/attack.mjs [--user UID] [--level chroot] [--list attacks|honest] [--word WORD] [--size N] [--seal required] [--out FILE]`.
+// `node scripts/attack.mjs [--user UID] [--level chroot] [--list attacks|honest] [--word WORD] [--size N] [--every N] [--seal required] [--out FILE]`.
 // `--user` and `--level` need root: it becomes that account for good, or covers bubblewrap for its processes alone.
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,6 +16,7 @@ const { values } = parseArgs({
     list: { type: 'string' },
     word: { type: 'string' },
     size: { type: 'string' },
+    every: { type: 'string' },
     seal: { type: 'string' },
     out: { type: 'string' },
   },
@@ -30,7 +31,7 @@ const folder = mkdtempSync(join(tmpdir(), 'evsys-attack-'))
 chmodSync(folder, 0o755)
 if (user !== undefined) chownSync(folder, Number(user), Number(user))
 
-const given = ['list', 'word', 'size', 'seal'].flatMap((name) => {
+const given = ['list', 'word', 'size', 'every', 'seal'].flatMap((name) => {
   const value = Reflect.get(values, name)
   return value === undefined ? [] : [`--${name}`, value]
 })
@@ -53,6 +54,7 @@ const child = spawn(command, args, {
   env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, JITI_FS_CACHE: 'false' },
   stdio: ['ignore', 'pipe', 'inherit'],
 })
+const closed = new Promise((done) => child.on('close', done))
 /** @type {{ name: string, list: string, target: string, outcome: string, detail?: string }[]} */
 const played = []
 for await (const line of createInterface({ input: child.stdout })) {
@@ -60,7 +62,7 @@ for await (const line of createInterface({ input: child.stdout })) {
   played.push(each)
   if (isBad(each)) console.log(`${each.outcome}: ${each.name}: ${each.detail}`)
 }
-const code = await new Promise((done) => (child.exitCode === null ? child.on('close', done) : done(child.exitCode)))
+const code = await closed
 rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
 if (out !== undefined) writeFileSync(out, played.map((each) => `${JSON.stringify(each)}\n`).join(''))
 

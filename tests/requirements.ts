@@ -66,6 +66,8 @@ export const requirements = {
   'KER-12': 'blobs are content-addressed, shared between writers, and pinned by name before they appear',
   'KER-13': 'secrets resolve at use and are removed from everything that is emitted',
   'KER-14': 'every define* returns a frozen plugin that the registry can list and describe',
+  'KER-430':
+    'in folders that foreign code writes a link leads nowhere and a pipe is not waited for: what is read is a regular file of bounded size, what is written lands where it belongs',
 
   // Configuration
   'CFG-1': 'run, runs and matrix: exactly one, after root shorthand and sibling base_run are applied',
@@ -294,6 +296,8 @@ export const requirements = {
   // Attacks: the lists of tests/attacks
   'ATK-1': 'no attack of the lists gains anything: score, record, files and processes are as without it',
   'ATK-2': 'no honest recipe or input of the lists is hindered',
+  'ATK-430':
+    'a run names and reports weights of its own alone: checkpoints of other runs, files elsewhere and earlier runs that it claims to repeat are refused, and a system prompt is asked by recipes that try them',
   'ATK-3': 'no recipe raises a score that counts, whatever it does to its process, its messages and its files',
 
   // Models

@@ -25,13 +25,10 @@ type Entry =
 
 function rowsOf(entries: Readonly<Record<string, Entry>>): AttackRow[] {
   return Object.entries(entries).map(([name, entry]) => {
-    const {
-      code,
-      expected = 'either',
-      target = 'transform',
-      ...more
-    } = typeof entry === 'string' ? { code: entry } : entry
-    return { name: `evidence: ${name}`, target, code: `${lever}${code}`, expected, ...more }
+    const { code, expected = 'either', target, ...more } = typeof entry === 'string' ? { code: entry } : entry
+    const atStart = target === undefined ? `if (given.hook !== 'onRunStart') return\n` : ''
+    const text = `${lever}${atStart}${code}`
+    return { name: `evidence: ${name}`, target: target ?? 'callback', code: text, expected, ...more }
   })
 }
 
@@ -47,6 +44,7 @@ export const evidenceAttacks: readonly AttackRow[] = rowsOf({
   'the end claims scores': `rewrite((v) => isItem(v) && v.item.type === 'run.finished' ? { n: v.n, item: { ...v.item, metrics: { ...v.item.metrics, 'test/test/pass@1': 1, 'val/val/pass@1': 1 }, best_step: 0 } } : undefined)`,
   'a failed run ends as completed': {
     code: `rewrite((v) => isItem(v) && v.item.type === 'run.finished' ? { n: v.n, item: { ...v.item, status: 'completed', error: undefined, metrics: { 'test/test/pass@1': 1 } } } : undefined); throw new Error('my own failure')`,
+    target: 'transform',
   },
   'the end leaves its scores out': {
     code: `rewrite((v) => isItem(v) && v.item.type === 'evaluation' && v.item.step === undefined ? { n: v.n, item: { type: 'log', level: 'info', text: 'gone', seq: v.item.seq, at: v.item.at, run_id: v.item.run_id } } : undefined)`,
@@ -79,6 +77,7 @@ export const evidenceAttacks: readonly AttackRow[] = rowsOf({
   'metrics named after prototypes': `rewrite((v) => isItem(v) && v.item.type === 'step.finished' ? { n: v.n, item: { ...v.item, metrics: JSON.parse('{"__proto__":1,"constructor":2,"toString":3}') } } : undefined)`,
   'names with escapes of the terminal': {
     code: `throw new Error('\\u001b]0;owned\\u0007\\u001b[2J\\u001b[31mforged: test 1.0')`,
+    target: 'transform',
     expected: 'stopped',
   },
   'weights of a sibling': {
@@ -212,7 +211,10 @@ export const evidenceAttacks: readonly AttackRow[] = rowsOf({
     target: 'callback',
   },
   'built-in functions are replaced': `const map = Array.prototype.map; (Array.prototype as any).map = function (f: any, t: any) { return map.call(this, f, t) }; Object.freeze = ((x: any) => x) as any; (Map.prototype as any).get2 = 1; Number.isFinite = () => true; (globalThis as any).bribed = true`,
-  'the prototype of all objects has what checks look for': `for (const k of ['bribed', 'reward', 'metrics', 'error', 'found', 'isRecorded', 'run_id', 'uri']) Object.defineProperty(Object.prototype, k, { configurable: true, value: 1, writable: true })`,
+  'the prototype of all objects has what checks look for': {
+    code: `for (const k of ['bribed', 'reward', 'metrics', 'error', 'found', 'isRecorded', 'run_id', 'uri']) Object.defineProperty(Object.prototype, k, { configurable: true, value: 1, writable: true })`,
+    target: 'transform',
+  },
   'promises resolve to what it likes': `const then = Promise.prototype.then; Promise.prototype.then = function (this: any, ok: any, no: any) { return then.call(this, (v: any) => { if (v?.scored) v.scored.metrics['pass@1'] = 1; return ok ? ok(v) : v }, no) } as any`,
   'the token of its channel, and messages of its own': {
     code: `const b = (process as any).binding('fs'); const real = b.writeString; let done = false; b.writeString = function (fd: number, text: string, ...r: any[]) { if (fd === 3 && !done && typeof text === 'string') { done = true; const token = text.slice(0, 32); for (const frame of [{ type: 'reply', id: 1, result: { outcome: 'finished', reusable: true } }, { type: 'notice', method: 'written', params: 1e9 }, { type: 'call', id: 999, method: 'evaluate', params: { evaluation: 77, benchmark: 'test', weights: { baseModel: 'evsys/tiny' }, with_answers: true } }]) real.call(b, fd, token + JSON.stringify(frame) + '\\n') } return real.call(b, fd, text, ...r) }`,

@@ -19,6 +19,7 @@ const { values, positionals } = parseArgs({
     word: { type: 'string', default: '' },
     size: { type: 'string', default: '12' },
     seal: { type: 'string', default: 'auto' },
+    every: { type: 'string', default: '1' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -46,7 +47,8 @@ const say = (played: readonly Played[]) => {
   if (!values.keep) for (const each of folders.splice(0)) rmSync(each, { recursive: true, force: true, maxRetries: 3 })
   for (const each of played) process.stdout.write(`${JSON.stringify(each)}\n`)
 }
-const wanted = <R extends { name: string }>(rows: readonly R[]) => rows.filter(({ name }) => name.includes(values.word))
+const wanted = <R extends { name: string }>(rows: readonly R[]) =>
+  rows.filter(({ name }) => name.includes(values.word)).filter((_, i) => i % Number(values.every) === 0)
 if (values.list !== 'attacks')
   for (const batch of batches(wanted(honestRows), Number(values.size))) say(await playHonest(batch, player))
 if (values.list !== 'honest')

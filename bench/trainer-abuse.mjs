@@ -345,6 +345,15 @@ const treeOf = (pid) => {
     return []
   }
 }
+/** Files and folders, some of which may go meanwhile. @param {string} folder @returns {number} */
+function filesIn(folder) {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    return entries.reduce((sum, each) => sum + 1 + (each.isDirectory() ? filesIn(join(folder, each.name)) : 0), 0)
+  } catch {
+    return 0
+  }
+}
 function held() {
   const tree = treeOf(server.pid ?? 0)
   const sum = (/** @type {(pid: number) => number} */ of) => tree.reduce((total, pid) => total + of(pid), 0)
@@ -364,8 +373,8 @@ function held() {
     descriptors: sum((pid) => readdirSync(`/proc/${pid}/fd`).length),
     sockets: sum(sockets),
     processes: tree.length,
-    files: readdirSync(join(home, 'trainer'), { recursive: true }).length,
-    temporary: readdirSync(scratch, { recursive: true }).length,
+    files: filesIn(join(home, 'trainer')),
+    temporary: filesIn(scratch),
   }
 }
 

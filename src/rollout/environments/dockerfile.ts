@@ -26,8 +26,12 @@ interface DockerStage {
   readonly instructions: readonly DockerInstruction[]
 }
 
+/** Of bytes or characters. */
+export const longestDockerfile = 1_000_000
+
 /** The stages of a Dockerfile, in order. */
 export function parseDockerfile(text: string, file: string): DockerStage[] {
+  if (text.length > longestDockerfile) throw syntax(file, 1, `it has more than ${longestDockerfile} characters`)
   const stages: { base: string; name?: string | undefined; instructions: DockerInstruction[] }[] = []
   const globals = new Map<string, string>() // ARG before the first FROM
   let values = new Map<string, string>()

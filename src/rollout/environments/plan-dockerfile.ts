@@ -1,7 +1,14 @@
 // What a Dockerfile asks for, as steps over the programs of this machine; what cannot be done over them is a reason for an image.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join, posix } from 'node:path'
-import { composeFile, contextFiles, type DockerInstruction, envPairs, parseDockerfile } from './dockerfile.ts'
+import {
+  composeFile,
+  contextFiles,
+  type DockerInstruction,
+  envPairs,
+  longestDockerfile,
+  parseDockerfile,
+} from './dockerfile.ts'
 import type { EnvironmentDefinition } from './environment-definition.ts'
 import { type HasCommand, planRun } from './run-subset.ts'
 
@@ -89,7 +96,8 @@ class Planner implements DockerfilePlan {
   }
 
   #stages(file: string): void {
-    const stages = parseDockerfile(readFileSync(file, 'utf8'), file)
+    // One byte more than is read says that there are too many, whatever it is a file of.
+    const stages = parseDockerfile(startOf(file, longestDockerfile + 1), file)
     const last = stages.at(-1)
     if (last === undefined) return
     const isBuilt = stages.slice(0, -1).some(({ name }) => name !== undefined && name === last.base)
@@ -192,5 +200,16 @@ class Planner implements DockerfilePlan {
     const env = { ...this.#arguments, ...this.env }
     this.steps.push({ kind: 'run', line, argv: ['sh', '-c', planned.script], cwd: this.workdir, env })
     return undefined
+  }
+}
+
+/** The start of a file that may have any size, or be a pipe that no one writes to. */
+function startOf(file: string, mostBytes: number): string {
+  const handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  try {
+    const bytes = Buffer.alloc(mostBytes)
+    return bytes.toString('utf8', 0, readSync(handle, bytes, 0, mostBytes, 0))
+  } finally {
+    closeSync(handle)
   }
 }

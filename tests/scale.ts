@@ -4,6 +4,7 @@
 const scale = process.env.EVSYS_TEST_SCALE
 
 export const inFullLane = scale === 'full'
+const isBrief = scale === 'brief'
 
 /** Number of cases for a property that is worth `runs` of them in the fast lane. */
 export function scaled(runs: number): number {
@@ -12,6 +13,11 @@ export function scaled(runs: number): number {
 
 /** The same where each case starts a process, which is what the time of a suite goes into. */
 export function scaledProcesses(runs: number): number {
-  if (scale === 'brief') return Math.ceil(runs / 10)
+  if (isBrief) return Math.ceil(runs / 10)
   return inFullLane ? runs * 5 : runs
+}
+
+/** Length of a text that is worth `tokens` of them where the suite runs as a whole; what a repetition needs is text of several blocks. */
+export function scaledTokens(tokens: number): number {
+  return isBrief ? Math.min(tokens, 300) : tokens
 }

@@ -5,7 +5,7 @@ import type { Datum, Engine, LoraSpec } from '../../src/contracts/index.ts'
 import { decodeCheckpoint, encodeCheckpoint } from '../../src/engine/files/checkpoint.ts'
 import { createReferenceEngine } from '../../src/engine/reference/reference-engine.ts'
 import { type KeyedRandom, keyedRandom } from '../../src/kernel/index.ts'
-import { inFullLane, scaled } from '../scale.ts'
+import { inFullLane, scaled, scaledTokens } from '../scale.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { type tinyConfigs, writeTinyModel } from '../tiny-model.ts'
 import { relativeDistance } from '../torch-fixture.ts'
@@ -31,7 +31,7 @@ const spread = (inputs: number) => 1 / Math.sqrt(inputs)
 
 const families: readonly Family[] = ['llama', 'qwen2', 'qwen3']
 
-export function describeParity(create: CreateEngine, { longest = 2048 } = {}): void {
+export function describeParity(create: CreateEngine, { longest = scaledTokens(2048) } = {}): void {
   const folder = temporaryFolders()
   const context = { max_position_embeddings: 4096 }
 

@@ -159,6 +159,7 @@ describe('shared params', () => {
       lr_schedule: 'constant',
       lr_warmup_steps: 0,
       lr_min_ratio: 0,
+      row_order: 'shuffled',
     })
   })
 

@@ -6,13 +6,13 @@ import type {
   EditKnob,
   KnobSpec,
   KnobValue,
-  PluginSchemas,
   PluginType,
   ResearchBlock,
 } from '../../../contracts/index.ts'
-import { isMapping, suggest } from '../../../kernel/index.ts'
-import { indexOfKind, type NamedPlace, namedPlace, namesOf, pathOfName, placePath } from './named-place.ts'
-import { isKnobValue, paramNames, paramSchema, paramSpec, refusal, within } from './param-spec.ts'
+import { isMapping } from '../../../kernel/index.ts'
+import { namedPlace, namesOf, pathOfName } from './named-place.ts'
+import { type SpaceInput, schemaAt, usualTransforms, wrongValue } from './named-schema.ts'
+import { isKnobValue, paramNames, paramSchema, paramSpec, within } from './param-spec.ts'
 import {
   type At,
   dataBlocks,
@@ -26,7 +26,7 @@ import {
   recipes,
   transformsAt,
 } from './places.ts'
-import { modelless, upToSplit } from './protected.ts'
+import { upToSplit } from './protected.ts'
 
 export interface DerivedSpace {
   readonly catalog: EditCatalog
@@ -50,13 +50,6 @@ export interface SpaceProblem {
   readonly fix?: string | undefined
 }
 
-export interface SpaceInput {
-  readonly root: Mapping
-  readonly document: string
-  readonly block: Pick<ResearchBlock, 'space' | 'transforms' | 'derive' | 'off_limits'>
-  readonly schemaOf: PluginSchemas
-}
-
 export function deriveSpace(input: SpaceInput): DerivedSpace {
   const builder = new SpaceBuilder(input)
   builder.limits()
@@ -67,9 +60,6 @@ export function deriveSpace(input: SpaceInput): DerivedSpace {
   builder.named()
   return builder.space()
 }
-
-/** Row selections that are worth trying on any data: they need nothing but rows. */
-const usualTransforms = ['dedupe']
 
 /** More transforms than this have too many orders to try. */
 const mostOrdered = 4
@@ -300,7 +290,7 @@ class SpaceBuilder {
         complain(`${name}: ${place}`, 'what judges a run never changes; `evsys research space FILE` prints what may.')
         continue
       }
-      const found = this.#schemaAt(name, place)
+      const found = schemaAt(this.#input, name, place)
       if ('problem' in found) {
         complain(`${name}: ${found.problem}`, found.fix)
         continue
@@ -357,98 +347,6 @@ class SpaceBuilder {
     const value = isKnobValue(usual) ? usual : labelOf(today)
     this.#add(name, { spec, action: { kind: 'set', path: name, values }, value, when }, { from: 'file', area })
   }
-
-  // The schema of a named place, where there is one, or why nothing may stand there.
-  #schemaAt(
-    name: string,
-    place: NamedPlace,
-  ): { readonly schema: Mapping | undefined } | { readonly problem: string; readonly fix?: string | undefined } {
-    const { root, schemaOf, block } = this.#input
-    const start = placePath(root, place)
-    const { part, below } = place
-    if (typeof start === 'string') return { problem: start }
-    const entry = getAt(root, start)
-    const [first, ...steps] = below
-    if (part === 'model') {
-      return first === 'renderer_name' && steps.length === 0
-        ? { schema: { type: 'string' } }
-        : { problem: 'of the model, the renderer alone may change' }
-    }
-    if (part === 'data') {
-      if (first === 'dataset_name' && steps.length === 0) return { schema: { type: 'string' } }
-      if (first !== 'transforms')
-        return { problem: 'of the data, `transforms` and the version of `dataset_name` may change' }
-      return this.#transformSchema(name, transformsAt(root, start), steps)
-    }
-    if (first === undefined) return part === 'agent' ? { schema: undefined } : { problem: 'name its kind or a param' }
-    if (first === 'kind' && steps.length === 0) return this.#kindSchema(name, part)
-    const kind = kindOf(entry)
-    const kinds = [kind, ...[block.space[`${partName('algorithm', place.at)}.kind`] ?? []].flat()]
-    if (first !== 'params') return { problem: `${part} has no ${String(first)}` }
-    const schemas = kinds.flatMap((each): Mapping[] => {
-      const schema = typeof each === 'string' ? schemaOf(part, each) : undefined
-      return schema === undefined ? [] : [schema]
-    })
-    return paramOf(schemas, steps, `${part} ${kind}`)
-  }
-
-  #kindSchema(name: string, part: 'algorithm' | 'agent'): { readonly schema: Mapping } | { readonly problem: string } {
-    const entry = this.#input.block.space[name]
-    const kinds = Array.isArray(entry) ? entry : entry?.kind === 'choice' ? entry.values : []
-    const unknown = kinds.find((kind) => typeof kind !== 'string' || this.#input.schemaOf(part, kind) === undefined)
-    if (unknown !== undefined) return { problem: `no ${part} is called ${JSON.stringify(unknown)}` }
-    const cheat = part === 'agent' ? kinds.find((kind) => modelless.has(String(kind))) : undefined
-    if (cheat !== undefined) return { problem: `the agent ${JSON.stringify(cheat)} answers without the model` }
-    return { schema: { type: 'string' } }
-  }
-
-  #transformSchema(
-    name: string,
-    list: readonly unknown[],
-    [own, ...steps]: Path,
-  ): { readonly schema: Mapping | undefined } | { readonly problem: string; readonly fix?: string | undefined } {
-    const known = [...namesOf(list), ...this.#input.block.transforms.map(({ kind }) => kind), ...usualTransforms]
-    const at = typeof own === 'number' ? own : indexOfKind(list, String(own))
-    if (at !== undefined && at < upToSplit(list).length) return { problem: 'part of the split' }
-    const isThere = at !== undefined && at < list.length
-    if (!isThere && !known.includes(String(own))) {
-      return { problem: `there is no transform ${String(own)}`, fix: suggest(String(own), known) }
-    }
-    if (steps.length === 0) return typeof own === 'number' ? { schema: undefined } : { schema: { type: 'boolean' } }
-    const kind = typeof own === 'number' ? (kindOf(list[own]) ?? '') : String(own).replace(/#\d+$/, '')
-    if (steps[0] !== 'params') return { problem: `${name}: name its params` }
-    const schema = this.#input.schemaOf('transform', kind)
-    return paramOf(schema === undefined ? [] : [schema], steps.slice(1), `transform ${kind}`)
-  }
-}
-
-function paramOf(
-  schemas: readonly Mapping[],
-  steps: Path,
-  what: string,
-): { readonly schema: Mapping | undefined } | { readonly problem: string; readonly fix?: string | undefined } {
-  const path = steps.map(String)
-  const found = schemas.map((schema) => paramSchema(schema, path)).find((schema) => schema !== undefined)
-  if (found !== undefined) return { schema: found }
-  // A free mapping, such as the weights of a mix, has any key.
-  const holders = schemas.map((schema) => paramSchema(schema, path.slice(0, -1)))
-  const free = holders.find((holder) => isMapping(holder?.additionalProperties))
-  if (free !== undefined && path.length > 1) return { schema: free.additionalProperties as Mapping } // a schema, as it was found to be
-  const known = schemas.flatMap(paramNames)
-  return { problem: `${what} takes no ${path.join('.')}`, fix: suggest(path[0] ?? '', known) }
-}
-
-function wrongValue(entry: ResearchBlock['space'][string], schema: Mapping | undefined): string | undefined {
-  if (Array.isArray(entry)) return entry.map((each) => refusal(schema, each)).find((each) => each !== undefined)
-  if (entry.kind === 'choice')
-    return entry.values.map((each) => refusal(schema, each)).find((each) => each !== undefined)
-  if (!(entry.high > entry.low)) return `${entry.high} is not above ${entry.low}`
-  if (entry.log && !(entry.low > 0)) return 'a range by factors begins above 0'
-  if (schema?.type === 'integer' && !entry.integer) return 'it is a whole number: write `integer: true`'
-  if (schema !== undefined && schema.type !== 'integer' && schema.type !== 'number' && schema.anyOf === undefined) {
-    return 'it is no number: list what it may be'
-  }
-  return refusal(schema, entry.low) ?? refusal(schema, entry.high)
 }
 
 function isOptional(schema: Mapping | undefined): boolean {

@@ -13,13 +13,25 @@ import {
   type Pair,
   parseDocument,
   Scalar,
-  stringify,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
 import { yamlValue } from '../../../config/index.ts'
 import { EvsysError, isMapping } from '../../../kernel/index.ts'
 import { alignItems } from './align-items.ts'
+import {
+  behindKey,
+  flowPair,
+  flowText,
+  isMerge,
+  isPairLike,
+  isPlainValue,
+  itemText,
+  keyOf,
+  keyText,
+  type Splice,
+  splicedText,
+} from './yaml-text.ts'
 
 type Json = unknown
 type Mapping = Readonly<Record<string, Json>>
@@ -47,16 +59,6 @@ function saidBy(text: string): unknown {
   }
 }
 
-/** A piece of the text and what stands there afterwards. */
-interface Splice {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
-/** Longest value that is written in one line behind its key. */
-const longestLine = 110
-
 class Rewriter {
   readonly #text: string
   readonly #document: Document.Parsed
@@ -73,7 +75,7 @@ class Rewriter {
     if (!isMap(root) || root.flow === true) return `${itemText(value, 0)}\n`
     this.#map(root, value)
     this.#dropAnchors(root)
-    return this.#spliced()
+    return splicedText(this.#text, this.#splices)
   }
 
   rewriteBlocks(value: Mapping): string {
@@ -85,23 +87,9 @@ class Rewriter {
     const differ = root.items.filter((pair) => !kept.includes(pair))
     for (const pair of differ) this.#removeLines(this.#startOf(pair), this.#endOfPair(pair))
     const names = Object.keys(value).filter((key) => !kept.some((pair) => keyOf(pair) === key))
-    const text = this.#spliced()
+    const text = splicedText(this.#text, this.#splices)
     const more = names.map((key) => `${keyText(key)}:${behindKey(value[key], 0)}\n`).join('')
     return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${more}`
-  }
-
-  #spliced(): string {
-    const ordered = this.#splices
-      .map((splice, i) => ({ ...splice, i }))
-      .sort((a, b) => a.start - b.start || widthOrder(a, b) || a.i - b.i)
-    let text = ''
-    let at = 0
-    for (const { start, end, text: put } of ordered) {
-      if (start < at) continue // inside of what was replaced as a whole
-      text += this.#text.slice(at, start) + put
-      at = end
-    }
-    return text + this.#text.slice(at)
   }
 
   #put(start: number, end: number, text: string): void {
@@ -397,89 +385,8 @@ class Rewriter {
   }
 }
 
-// At one place: what is put in first, then the widest that is taken out.
-function widthOrder(a: Splice, b: Splice): number {
-  const [wide, other] = [a.end - a.start, b.end - b.start]
-  return wide === 0 || other === 0 ? wide - other : other - wide
-}
-
-function keyOf({ key }: Pair): string {
-  return isScalar(key) ? (typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))) : String(key)
-}
-
-function isMerge({ key }: Pair): boolean {
-  return isScalar(key) && key.value === '<<' && key.type === 'PLAIN'
-}
-
-function isPairLike(item: unknown): item is Pair {
-  return typeof item === 'object' && item !== null && 'key' in item && !isNode(item)
-}
-
-function isPlainValue(value: unknown): boolean {
-  return !isMapping(value) && !Array.isArray(value) && !(typeof value === 'string' && value.includes('\n'))
-}
-
 /** Whether a node can become a value by changes inside of it. */
 function isAlike(node: unknown, value: Json): boolean {
   if (isMap(node)) return isMapping(value) && node.items.some((pair) => Object.hasOwn(value, keyOf(pair)))
   return isSeq(node) && Array.isArray(value) && node.items.length > 0 && value.length > 0
-}
-
-const flowStyle = { collectionStyle: 'flow', lineWidth: 0 } as const
-
-/** A value in one line, where braces may stand around it. */
-function flowText(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`
-  if (isMapping(value)) {
-    const pairs = Object.keys(value).map((key) => flowPair(key, value[key]))
-    return pairs.length === 0 ? '{}' : `{ ${pairs.join(', ')} }`
-  }
-  return stringify([value], flowStyle).trimEnd().slice(2, -2)
-}
-
-function flowPair(key: string, value: Json): string {
-  return `${stringify({ [key]: 0 }, flowStyle)
-    .trimEnd()
-    .slice(2, -5)}: ${flowText(value)}`
-}
-
-function keyText(key: string): string {
-  return stringify({ [key]: null }, { lineWidth: 0 })
-    .trimEnd()
-    .replace(/: null$/, '')
-}
-
-function isShort(value: Json, indent: number): boolean {
-  return isPlainValue(value) || (!hasLines(value) && flowText(value).length + indent <= longestLine)
-}
-
-function hasLines(value: Json): boolean {
-  if (typeof value === 'string') return value.includes('\n')
-  return typeof value === 'object' && value !== null && Object.values(value).some(hasLines)
-}
-
-/** A value where a block may stand, its first line in place, the others indented. */
-function itemText(value: Json, indent: number): string {
-  if (isShort(value, indent)) return flowText(value)
-  const pad = ' '.repeat(indent)
-  if (typeof value === 'string') return literalText(value, indent)
-  if (Array.isArray(value)) return value.map((item) => `- ${itemText(item, indent + 2)}`).join(`\n${pad}`)
-  return Object.entries(Object(value))
-    .map(([key, inner]) => `${keyText(key)}:${behindKey(inner, indent)}`)
-    .join(`\n${pad}`)
-}
-
-/** What stands behind `key:`. */
-function behindKey(value: Json, indent: number): string {
-  if (isShort(value, indent + 8)) return ` ${flowText(value)}`
-  if (typeof value === 'string') return ` ${literalText(value, indent + 2)}`
-  return `\n${' '.repeat(indent + 2)}${itemText(value, indent + 2)}`
-}
-
-/** Text of several lines. What stands at the root of a text has no indentation that says where it ends: it is quoted. */
-function literalText(text: string, indent: number): string {
-  const [, block = ''] = /^x:\s([\s\S]*)$/.exec(stringify({ x: text }, { lineWidth: 0 }).trimEnd()) ?? []
-  if (!block.startsWith('|') || !/^\|[-+]?\n/.test(block) || /\n\s*$/.test(text.replace(/\n$/, '')))
-    return JSON.stringify(text)
-  return block.replace(/^ {2}(?=.)/gm, ' '.repeat(indent))
 }

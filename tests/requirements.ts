@@ -939,6 +939,15 @@ export const requirements = {
     'the most memory that a run held is measured, and known of every attempt with the other numbers of its scorer',
   'RES-627': 'an interruption is heard between two steps of a session, however fast its work is done',
   'RES-628': '`--resume` goes on with the newest session whose task is the same as now, or names those that there are',
+  'RES-560':
+    '`evsys research run FILE` trains candidates as runs of one experiment of the record, scores the test benchmark in confirmation alone, and is listed, shown and resumed like any session',
+  'RES-561':
+    'research over an experiment file ends in the folder of the winner, which another project reproduces to the digit',
+  'RES-562': 'a cap on runs holds to one training',
+  'RES-563': 'research over an experiment file that is killed ends in the same record when it is resumed',
+  'RES-564':
+    'an experiment file that research cannot begin with is refused with a way out, before anything is recorded',
+  'RES-565': 'a candidate that changes what judges it is refused before it trains',
   'RES-629': 'a proposer whose key is missing is refused before anything is measured, with the way out',
   'USE-20':
     'research confirms a gain exactly where the interval that it prints lies above zero: one test over seeds and items decides both',

@@ -25,7 +25,11 @@ import { MetricBounds, SecondaryMetric } from './task-file.ts'
 /** Caps on a whole session. Reaching one ends it; no step is begun whose forecast goes beyond one. */
 export const ResearchBudget = z.strictObject({
   experiments: z.int().positive().optional().describe('Attempts besides the baseline.'),
-  runs: z.int().positive().optional().describe('Runs of candidates in all: baseline, races, ablations and confirmation.'),
+  runs: z
+    .int()
+    .positive()
+    .optional()
+    .describe('Runs of candidates in all: baseline, races, ablations and confirmation.'),
   wall: Duration.optional().describe('Time that a controller works on the session.'),
   tokens: z.int().positive().optional().describe('Tokens of the proposer, in and out.'),
   usd: z.number().positive().optional().describe('US dollars; a call whose cost is unknown is charged its forecast.'),

@@ -77,6 +77,7 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
   })
   const { plan } = await loadExperiment({ file, text: written }, { refuseUnused: true, signal })
   const block = plan.experiment.research ?? ResearchBlock.parse({})
+  requireKnown(block)
   const arm = await baselineArm(store, plan)
   const whole = await wholeExperiment(
     { file, text: written },
@@ -134,6 +135,18 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
     await runs[Symbol.asyncDispose]()
     throw error
   }
+}
+
+// What is accepted takes effect, so what has none yet is refused.
+function requireKnown({ scope }: ResearchBlock): void {
+  if (scope.length === 0) return
+  throw new EvsysError(
+    'CONFIG_CONFLICT',
+    '`research.scope` is not acted on: candidates change the experiment file alone',
+    {
+      fix: 'take it out. Plugins of the project can be named in `research.space` and `research.transforms`.',
+    },
+  )
 }
 
 /** A training of which nothing is known takes this long, until one was measured. */

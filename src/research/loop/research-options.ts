@@ -41,6 +41,8 @@ export interface ResearchOptions {
   /** First abort: what is running is stopped, and the session can be resumed. */
   readonly signal: AbortSignal
   onBegin?: ((session: BegunSession) => void) | undefined
+  /** What belongs to the end, before the record has it: a controller that dies meanwhile does it again. */
+  onEnd?: ((session: Pick<BegunSession, 'experimentId' | 'state'>) => Promise<void>) | undefined
   onEntry?: ((entry: ResearchEntry, state: ResearchState) => void) | undefined
 }
 

@@ -24,6 +24,7 @@ export async function runResearch(options: ResearchOptions): Promise<ResearchRes
   await session.recorder.catchUp(journal.state)
   await using workers = new Workers(session, options)
   const isEnded = await work(session, workers, options)
+  if (isEnded) await options.onEnd?.({ experimentId: journal.experimentId, state: journal.state })
   if (isEnded) await concludeSession(session, options)
   return { experimentId: journal.experimentId, state: journal.state, status: isEnded ? 'ended' : 'interrupted' }
 }

@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path'
 import type { CandidateFiles, PluginSpec, ResearchBlock, SessionSettings } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, hashOf, openRegistry, readSecretSource } from '../../kernel/index.ts'
 import { canonicalDocument, DOCUMENT, type OpenExperiment, openExperiment } from '../experiments/open-experiment.ts'
-import { writeWinner } from '../experiments/write-winner.ts'
+import { type WrittenWinner, writeWinner } from '../experiments/write-winner.ts'
 import { allBuiltins } from '../plugins.ts'
 import { fingerprint } from '../search/fingerprint.ts'
 import type { ResearchResult } from './research-options.ts'
@@ -27,19 +27,21 @@ export async function startExperimentResearch(options: StartExperimentOptions): 
   for (const { message } of problems) onNotice?.(message)
   const hasKey = secrets.get('ANTHROPIC_API_KEY') !== undefined
   const settings = experimentSettings(opened, options, hasKey)
+  let winner: WrittenWinner | undefined
   const result = await runResearch({
     ...sessionOf(opened.task, options, { registry, secrets, sealed: opened.sealed }),
     executor,
     settings,
     fingerprint: documentFingerprint,
+    async onEnd({ experimentId, state }) {
+      const best = state.attempts.find(({ id }) => id === state.incumbent)
+      if (best === undefined || best.id === state.baseline) return
+      const { name, objective } = opened
+      const files = filesOf(state, best.id)
+      winner = await writeWinner({ file, name, projectDir, store, experimentId, state, winner: best, files, objective })
+    },
   })
-  const { state, experimentId, status } = result
-  const winner = state.attempts.find(({ id }) => id === state.incumbent)
-  if (status !== 'ended' || winner === undefined || winner.id === state.baseline) return result
-  const { name, objective } = opened
-  const files = filesOf(state, winner.id)
-  const of = { file, name, projectDir, store, experimentId, state, winner, files, objective }
-  return { ...result, winner: await writeWinner(of) }
+  return { ...result, winner }
 }
 
 /** Candidates whose documents mean the same are the same, whatever their layout. */
@@ -56,7 +58,7 @@ function experimentSettings(
   options: StartExperimentOptions,
   hasKey: boolean,
 ): SessionSettings {
-  if (Object.keys(catalog.knobs).length === 0 && block.scope.length === 0) {
+  if (Object.keys(catalog.knobs).length === 0) {
     throw new EvsysError('CONFIG_INVALID', `${options.file}: there is nothing that a candidate could change`, {
       fix: 'name what may change under `research.space` or `research.transforms`, or take something out of `research.off_limits`.',
     })

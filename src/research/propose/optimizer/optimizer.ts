@@ -106,7 +106,7 @@ function promised(
     },
     random: draws,
   })
-  return found.flatMap(({ knobs }) => at(knobs) ?? [])
+  return found.map(({ knobs }) => at(knobs)).filter((point) => point !== undefined)
 }
 
 // What the other parent changed, on top of the base; then mixtures.

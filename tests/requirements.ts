@@ -848,6 +848,20 @@ export const requirements = {
   'RES-522':
     'the official SDKs of Anthropic and OpenAI take the provider that tests start for a true one: answers, usage, failures, waits',
   'RES-523': 'a program that proposes does not see the hidden data of the task, nor the record of looks at it',
+  'RES-530':
+    'noise is learned by the level of a score while a session goes on, and is as large as it is at each level',
+  'RES-531':
+    'two candidates are compared by all seeds that either ran, each with the noise of its level and what seeds have in common',
+  'RES-532': '`research bench --sessions` judges whole sessions by the true worth of what they end with, and repeats',
+  'RES-533':
+    'where noise is a share of the loss, a session ends with at most half of the regret that sessions of the first rules have',
+  'RES-534': 'where nothing can be gained, whole sessions confirm no more than they may, with noise of each kind',
+  'RES-535':
+    'before a session ends what may be better than its incumbent runs again, and the likeliest best is kept; sessions of the first rules end as they did',
+  'RES-536': 'the default strategy explores while nothing gets better',
+  'RES-537': 'the most promising places of a mixed space are found, and none that was tried',
+  'RES-538': 'on a plateau the default strategy goes step by step to where its model expects most, however far',
+  'RES-539': 'a change of knobs is one by what it changes, whatever its author calls it',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':

@@ -8,11 +8,12 @@ import { startingTypicalGain } from '../../src/research/keep/keep-rules.ts'
 import {
   gainInNoise,
   gainOf,
-  measureGain,
+  gainOfRace,
   pairGains,
   type SeedResult,
   valuesBySeed,
 } from '../../src/research/keep/measure-gain.ts'
+import { compareByNoise, learnNoise, type MeasuredCandidate } from '../../src/research/keep/noise-model.ts'
 import {
   adoptControl,
   freshSeeds,
@@ -41,6 +42,8 @@ export interface SimulationOptions {
   readonly runs: number
   readonly seed: number
   readonly direction?: Direction | undefined
+  /** Version of the decisions; absent: the first. */
+  readonly rules?: number | undefined
   /** Also shrinks the gains of keeps, which takes longer than the session. */
   readonly shrinks?: boolean | undefined
 }
@@ -67,6 +70,8 @@ class Session {
   readonly #direction: Direction
   readonly #seed: number
   readonly #shrinks: boolean
+  readonly #rules: number
+  readonly #measured: MeasuredCandidate[] = []
   readonly #context: Parameters<KeepRule['decide']>[1]
   readonly #ideas: ReturnType<typeof keyedRandom>
   readonly #used = new Set<number>()
@@ -86,7 +91,8 @@ class Session {
   #controls = 0
   #drifts = 0
 
-  constructor({ world, rule, params = {}, seed, direction = 'min', shrinks = false }: SimulationOptions) {
+  constructor({ world, rule, params = {}, seed, direction = 'min', shrinks = false, rules = 1 }: SimulationOptions) {
+    this.#rules = rules
     this.#shrinks = shrinks
     this.#world = world
     this.#rule = rule
@@ -106,6 +112,7 @@ class Session {
     this.#bank = openBank([], seed)
     this.#base = this.#bank.flatMap((one) => this.#score(baseline, one, 'baseline') ?? [])
     this.#scores = [...this.#base]
+    this.#measured.push({ scores: this.#base })
     this.#noise = openNoise(this.#base)
   }
 
@@ -117,7 +124,9 @@ class Session {
     this.#attempts.push({ id: candidate.id, number, verdict, gain })
     const kept = verdict === 'provisional' && gain !== undefined
     this.#typicalGain = updateTypicalGain(this.#typicalGain, kept ? gainInNoise(gain, this.#noise) : null)
-    this.#noise = addGains(this.#noise, pairGains(this.#direction, scores, this.#scores))
+    const pairs = pairGains(this.#direction, scores, this.#scores)
+    this.#noise = addGains(this.#noise, pairs)
+    this.#measured.push({ scores, pairs })
     this.#sinceKeep++
     if (kept) this.#keep(candidate, scores, effect)
     if (this.#rule.incumbent !== 'kept') this.#control()
@@ -167,18 +176,21 @@ class Session {
     gain?: MeasuredGain | undefined
   } {
     const scores: SeedScore[] = []
-    const race = (): Race => ({
-      direction: this.#direction,
-      candidate: scores,
-      incumbent: this.#scores.filter(({ seed }) => this.#bank.includes(seed)),
+    const race = (): Race => {
+      const incumbent = this.#scores.filter(({ seed }) => this.#bank.includes(seed))
+      const compared = { direction: this.#direction, candidate: scores, incumbent }
+      return { ...compared, ...this.#learned(compared), ...others }
+    }
+    const others = {
       noise: this.#noise,
       typicalGain: this.#typicalGain,
       linesAdded: 0,
       secondary: [],
-    })
+    }
+    const gainNow = () => gainOfRace(race())
     for (;;) {
       const next = nextRaceRun(this.#bank, scores, this.#scores)
-      if (next === undefined) return { verdict: 'inconclusive', scores, gain: measureGain(race()) }
+      if (next === undefined) return { verdict: 'inconclusive', scores, gain: gainNow() }
       if (next.who === 'incumbent') {
         const score = this.#score(this.#incumbent, next.seed, 'incumbent')
         this.#scores.push(score ?? { seed: next.seed, value: Number.NaN, secondary: {} })
@@ -190,8 +202,14 @@ class Session {
       const { action } = this.#rule.decide(race(), this.#context)
       if (action === 'run') continue
       const verdicts = { keep: 'provisional', park: 'inconclusive', discard: 'discarded' } as const
-      return { verdict: verdicts[action], scores, gain: measureGain(race()) }
+      return { verdict: verdicts[action], scores, gain: gainNow() }
     }
+  }
+
+  #learned(compared: Pick<Race, 'direction' | 'candidate' | 'incumbent'>): Pick<Race, 'gain' | 'rules'> {
+    if (this.#rules < 2) return {}
+    const noise = learnNoise([...this.#measured, { scores: compared.candidate }], this.#direction)
+    return { rules: this.#rules, gain: compareByNoise({ ...compared, noise }) }
   }
 
   #keep(candidate: SimulatedCandidate, scores: SeedScore[], effect: number): void {

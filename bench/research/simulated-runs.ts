@@ -11,6 +11,8 @@ export interface World {
   readonly rho: number
   /** Share of runs that end without a score. */
   readonly crashes: number
+  /** Scores are losses, of which a seed moves each by this share: exp(-gain), from 1 for the baseline. Absent: gains lower a score as they are. */
+  readonly relative?: number | undefined
   /** Finite validation and test sets, whose items are a sample. Absent: scores are those of a set without end. */
   readonly items?: ItemWorld | undefined
   /** True gain of the next idea over an incumbent that is better than the baseline by `gained`. */
@@ -34,6 +36,11 @@ export interface ItemWorld {
 /** A world in which no idea does anything, on finite sets. */
 export function openItemWorld(items: ItemWorld, rho = 0): World {
   return { rho, crashes: 0, items, idea: ideas.null }
+}
+
+/** A loss that every idea changes by a factor, with noise that is a share of it. */
+export function openRelativeWorld(relative = 0.05): World {
+  return { rho: 0, crashes: 0, relative, idea: (random) => mixture(random, { help: 0.2, helpMean: 0.15, hurt: 0.6, hurtMean: 0.3 }) }
 }
 
 export type WorldName = keyof typeof ideas
@@ -122,6 +129,8 @@ export function openRuns(world: World, direction: Direction, sessionSeed: number
   }
 
   function scoreOf(id: string, split: 'val' | 'test', gain: number, noise: number): Omit<SeedResult, 'seed'> {
+    if (world.relative !== undefined)
+      return { value: Math.exp(-gain) * Math.max(0.01, 1 + world.relative * noise), items: 'fresh' }
     if (world.items === undefined) return { value: 10 + sign * (gain + noise), items: 'fresh' }
     const shift = gain + world.items.seedNoise * noise
     const items = outcomesOf(id, split).map((outcome) => 10 + sign * (outcome + shift))

@@ -21,7 +21,7 @@ export { comparePaired, type PairedComparison } from './paired-comparison.ts'
 export { type Noise, pooledNoise } from './pooled-noise.ts'
 export { bernoulliDifferenceSd, pairsNeeded, power, smallestDetectableEffect, usualPower } from './power.ts'
 export { clopperPearson, passAtK, passHatK, wilson } from './proportions.ts'
-export { adaptiveRule, decideRaceAt, longRace, type RaceRule, racePresets, updateTypicalGain } from './race.ts'
+export { adaptiveRule, decideRaceAt, type RaceRule, racePresets, updateTypicalGain } from './race.ts'
 export { type ScoreInterval, scoreInterval } from './score-interval.ts'
 export {
   type EffectPrior,

@@ -25,19 +25,13 @@ const floors: Readonly<Record<RaceSeeds, readonly number[]>> = {
   5: [-0.2, 0.1, 0.4, 0.9],
 }
 
-/** Fixed rules by name; `balanced` is `adaptiveRule`. */
+/** Fixed rules by name; `balanced` is `adaptiveRule`, and in sessions of the second rules `steering`. */
 export const racePresets = {
   explore: { threshold: 0.35, maxSeeds: 2 },
   strict: { threshold: 1.75, maxSeeds: 5 },
+  // Where the choice before the end decides, a keep only steers: little evidence is enough, on three seeds at most.
+  steering: { threshold: 0.35, maxSeeds: 3, floors: [0.3, 0.2] },
 } as const satisfies Record<string, RaceRule>
-
-/**
- * The same threshold over a race of up to five seeds: what is ahead is raced and not dropped, so that what would be the best is lost only by
- * what it scores.
- */
-export function longRace({ threshold }: RaceRule): RaceRule {
-  return { threshold, maxSeeds: 5, floors: [0, 0, 0.2, 0.3] }
-}
 
 /** What to do about a gain that is `z` standard errors above zero after `n` seeds, one or more. */
 export function decideRaceAt(n: number, z: number, rule: RaceRule): RaceDecision {

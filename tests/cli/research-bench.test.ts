@@ -27,6 +27,23 @@ describe('research bench', () => {
     expect(text).toMatch(/^hill +reference +[\d.]+ +[\d.]+ to [\d.]+ +\d+ % +-?\d+ % \(-?\d+ % to -?\d+ %\)$/m)
   })
 
+  it('plays whole sessions, and prints what they end with (RES-532)', async () => {
+    const cwd = folder()
+    writeTable(join(cwd, 'tables'))
+    const words = ['research', 'bench', '--tables', 'tables', '--sessions', '6,4', '--keep-rules', 'default,greedy']
+    const { code, stdout, stderr } = await runMain([...words, '--repeats', '2', '--json'], { cwd })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const { sessions, rules } = JSON.parse(stdout)
+    expect(rules).toBe(2)
+    expect(sessions.map(({ table, rules, experiments }: Record<string, unknown>) => [table, rules, experiments])).toEqual([
+      ['hill', 'default', 4],
+      ['hill', 'default', 6],
+      ['hill', 'greedy', 4],
+      ['hill', 'greedy', 6],
+    ])
+    expect(sessions[0]).toMatchObject({ sessions: 2, regret: expect.any(Number), rank: expect.any(Number), confirmed: 0 })
+  })
+
   it('prints what early ends save and cost (RES-801)', async () => {
     const words = ['research', 'bench', '--worlds', 'curves', '--repeats', '2', '--budget', '30']
     const { code, stdout } = await runMain([...words, '--json'])
@@ -57,6 +74,10 @@ describe('research bench', () => {
     ['a folder that is not there', ['--tables', 'nowhere'], /nowhere/],
     ['a strategy twice', ['--worlds', 'nk', '--strategies', 'greedy,greedy'], /each once/],
     ['one repeat', ['--worlds', 'nk', '--repeats', '1'], /repeats are 2 to/],
+    ['a keep rule without sessions', ['--worlds', 'nk', '--keep-rules', 'greedy'], /--keep-rules is for whole sessions/],
+    ['strategies of sessions', ['--worlds', 'nk', '--sessions', '5', '--strategies', 'greedy'], /have the default strategy/],
+    ['an unknown keep rule', ['--worlds', 'nk', '--sessions', '5', '--keep-rules', 'gredy'], /no keep rule is called "gredy"/],
+    ['a version to come', ['--worlds', 'nk', '--sessions', '5', '--rules', '3'], /version 3/],
   ])('refuses %s (RES-111)', async (_what, words, says) => {
     const { code, stderr } = await runMain(['research', 'bench', ...words], { cwd: folder() })
     expect(stderr).toMatch(says)

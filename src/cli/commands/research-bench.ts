@@ -126,6 +126,12 @@ async function benchWholeSessions(
       fix: `repeats are 2 to ${mostRepeats}, and versions 1 and 2 are known.`,
     })
   }
+  const entries = (options.keepRules ?? usualKeepRules).map((kind) => ({
+    name: kind,
+    settings: { rules, keep_rule: { kind, params: {} } },
+  }))
+  const registry = await registryOf(context)
+  for (const { name } of entries) registry.get('keep_rule', name)
   const bench = await loadArena()
   const isNull = names.includes('null')
   const chosen = bench.chosenWorlds(names.filter((name) => name !== 'null'))
@@ -136,12 +142,11 @@ async function benchWholeSessions(
     ...made.flatMap((each) => bench.sessionNoises.map((kind) => bench.noisySessions(each, kind))),
     ...(grid === undefined ? [] : bench.sessionNoises.map((kind) => bench.nullSessions(grid, kind))),
   ]
-  const entries = (options.keepRules ?? usualKeepRules).map((kind) => ({
-    name: kind,
-    settings: { rules, keep_rule: { kind, params: {} } },
-  }))
-  const registry = await registryOf(context)
-  for (const { name } of entries) registry.get('keep_rule', name)
+  if (worlds.length === 0) {
+    throw new EvsysError('CLI_USAGE', 'none of these is a world for whole sessions', {
+      fix: 'name a folder with tables: --tables DIR, or worlds: --worlds cells,grids,traps,nk,null.',
+    })
+  }
   using progress = progressOn(context)
   const common = { repeats, experiments: rising, seed, signal, registry, onDone: progress.onDone }
   const sessions = await bench.benchSessions({ worlds, entries, ...common })

@@ -7,7 +7,6 @@ import { defineKeepRule } from '../../kernel/index.ts'
 import {
   adaptiveRule,
   decideRaceAt,
-  longRace,
   meanOf,
   normalQuantile,
   type RaceRule,
@@ -31,19 +30,19 @@ export const defaultRule = defineKeepRule({
       .enum(['explore', 'balanced', 'strict'])
       .default('balanced')
       .describe(
-        '`explore`: two seeds, little evidence. `balanced`: stricter as gains get smaller. `strict`: up to five seeds, strong evidence.',
+        '`explore`: two seeds, little evidence. `balanced`: up to three seeds, little evidence. `strict`: up to five seeds, strong evidence.',
       ),
   }),
   confirmSeeds: 5,
   finalRaces: true,
   decide(race, { params }) {
-    const rule = ruleOf(params.preset, race.typicalGain)
-    return decideCandidate(race, (race.rules ?? 1) < 2 ? rule : longRace(rule))
+    return decideCandidate(race, ruleOf(params.preset, race))
   },
 })
 
-function ruleOf(preset: 'explore' | 'balanced' | 'strict', typicalGain: number): RaceRule {
-  return preset === 'balanced' ? adaptiveRule(typicalGain) : racePresets[preset]
+function ruleOf(preset: 'explore' | 'balanced' | 'strict', { typicalGain, rules = 1 }: Race): RaceRule {
+  if (preset !== 'balanced') return racePresets[preset]
+  return rules < 2 ? adaptiveRule(typicalGain) : racePresets.steering
 }
 
 function decideCandidate(race: Race, rule: RaceRule): RaceStep {

@@ -8,6 +8,7 @@ import { nextRaceRun } from '../keep/seed-bank.ts'
 import { chosenWords } from '../keep/verdict-words.ts'
 import { type AttemptModel, attemptModel } from '../surrogate/attempt-model.ts'
 import { keepEntries, raceSeen, verdictEntry } from './decide-attempt.ts'
+import { runsToConfirm } from './decide-test-evaluation.ts'
 import { hasTimeFor } from './session-budget.ts'
 import { attemptOf, raceOf, searchState } from './session-views.ts'
 import { type Deciding, neededRun, type Step } from './step.ts'
@@ -33,7 +34,7 @@ export function decideFinalRace(deciding: Deciding): Step | undefined {
     0,
   )
   const isSpent = used >= runsAllowed.least + runsAllowed.share * state.spend.experiments
-  if (!isSpent && hasTimeFor(state, nowMs, 1, plugins.asksModel)) {
+  if (!isSpent && hasTimeFor(state, nowMs, 1 + runsToConfirm(deciding), plugins.asksModel)) {
     const step = runAgain(deciding, rivals, incumbent)
     if (step !== undefined) return step
   }

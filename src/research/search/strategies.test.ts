@@ -178,6 +178,48 @@ describe('strategy default', () => {
     expect(new Set(wide.map(({ parents }) => parents[0])).size).toBeGreaterThan(3)
   })
 
+  it('explores while nothing gets better, in sessions of the second rules (RES-536)', () => {
+    const modesOf = (rules: number) =>
+      Array.from({ length: 9 }, (_, stalled) => {
+        const bad = Array.from({ length: stalled }, (_, i) => scored(1 + i, 9))
+        return defaultStrategy.next(stateOf([scored(0, 5), ...bad], { rules }), pluginContext(defaultStrategy)).mode
+      })
+    expect(modesOf(2).flatMap((mode, stalled) => (mode === 'explore' ? [stalled] : []))).toEqual([5, 8])
+    expect(modesOf(1)).not.toContain('explore')
+  })
+
+  it('goes to the most promising place of the space, one step after the other (RES-538)', () => {
+    const values = [0, 1, 2, 3]
+    const space = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { kind: 'choice' as const, values, ordered: false }]))
+    // Threes help one by one, apart from each other; all that was tried near the best is worse.
+    const knobsOf = (a: number, b: number, c: number, d: number) => ({ a, b, c, d })
+    const tried = [
+      [0, 0, 0, 0, 1],
+      ...[1, 2].flatMap((value) => [
+        [value, 0, 0, 0, 2],
+        [0, value, 0, 0, 2],
+        [0, 0, value, 0, 2],
+        [0, 0, 0, value, 2],
+      ]),
+      [3, 1, 1, 1, 1.6],
+      [1, 3, 1, 1, 1.6],
+      [1, 1, 3, 1, 1.6],
+      [1, 1, 1, 3, 1.6],
+      [1, 1, 1, 1, 3],
+      [2, 2, 2, 2, 3],
+      [1, 2, 1, 2, 3],
+      [2, 1, 2, 1, 3],
+    ]
+    const attempts = tried.map(([a = 0, b = 0, c = 0, d = 0, loss = 0], number) =>
+      scored(number, loss, { knobs: knobsOf(a, b, c, d), change: 'knobs', parents: number === 0 ? [] : ['a0'] }),
+    )
+    const state = stateOf(attempts, { space, rules: 2 })
+    const request = { parents: ['a0'], mode: 'diversify', ideas: 2, avoidFamilies: [] } as const
+    const ideas = [knobsOf(0, 0, 1, 1), knobsOf(3, 3, 0, 0)].map((knobs, place) => ideaOf(place, 'any', knobs))
+    const order = defaultStrategy.rank?.(ideas, state, { ...pluginContext(defaultStrategy, { run: 2 }), request })
+    expect(order?.[0]).toBe(1)
+  })
+
   it('leaves out a family after three in a row that kept nothing, if there is another (RES-105)', () => {
     const of = (...families: string[]) => [scored(0, 5), ...families.map((family, i) => scored(1 + i, 9, { family }))]
     expect(familyCap).toBe(3)

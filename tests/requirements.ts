@@ -848,8 +848,7 @@ export const requirements = {
   'RES-522':
     'the official SDKs of Anthropic and OpenAI take the provider that tests start for a true one: answers, usage, failures, waits',
   'RES-523': 'a program that proposes does not see the hidden data of the task, nor the record of looks at it',
-  'RES-530':
-    'noise is learned by the level of a score while a session goes on, and is as large as it is at each level',
+  'RES-530': 'noise is learned by the level of a score while a session goes on, and is as large as it is at each level',
   'RES-531':
     'two candidates are compared by all seeds that either ran, each with the noise of its level and what seeds have in common',
   'RES-532': '`research bench --sessions` judges whole sessions by the true worth of what they end with, and repeats',

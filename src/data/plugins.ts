@@ -14,7 +14,19 @@ const sources = [
   ...[jsonlSource, jsonSource, inMemorySource, csvSource, parquetSource, noSource],
   ...[folderSource, hfDatasetSource, datasetSource],
 ] as const
-const rowTransforms = [identity, jsonlToChat, dedupe, filter, sample, shuffle, mapTemplate, mix, split, cap, sort] as const
+const rowTransforms = [
+  identity,
+  jsonlToChat,
+  dedupe,
+  filter,
+  sample,
+  shuffle,
+  mapTemplate,
+  mix,
+  split,
+  cap,
+  sort,
+] as const
 const shapeTransforms = [dropReasoning, keepReasoning, systemPrompt, fewShot, toPromptExample, toHarborTask] as const
 
 /** The built-in sources, stores and transforms. */

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { problemsOf, toRecord } from '../../src/kernel/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
+import { requireTraining } from '../../src/store/index.ts'
 
 const [dir = '', level = 'auto'] = process.argv.slice(2)
 const attacks: string[] = JSON.parse(readFileSync(join(dir, 'attacks.json'), 'utf8'))
@@ -60,8 +61,9 @@ try {
     sandbox: level === 'bubblewrap' || level === 'chroot' || level === 'process' ? level : 'auto',
     maxConcurrent: 2,
     limits: { memoryMb: 2500, processes: 150, diskMb: 100 },
-    onItem({ config }, item) {
-      const run = runs[Math.round(Number(config?.algorithm.params.learning_rate) * 1000) - 1]
+    onItem(row, item) {
+      const { config } = requireTraining(row)
+      const run = runs[Math.round(Number(config.algorithm.params.learning_rate) * 1000) - 1]
       if (run === undefined) return
       if (item.type === 'log' && item.text.startsWith('SAID ')) run.said.push(item.text.slice(5))
       if (item.type === 'run.started') run.sandbox = item.sandbox ?? 'unknown'

@@ -15,7 +15,7 @@ const sh = (line) => cp.execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8'
 const attack = (
   name: string,
   code: string,
-  ends: RecipeAttack['ends'] = 'completed',
+  ends: RecipeAttack['ends'] = /^completed$/,
   said = /^refused /,
 ): RecipeAttack => ({
   name,

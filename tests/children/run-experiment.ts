@@ -1,6 +1,6 @@
-// Runs an experiment as the command line does: `run-experiment FILE [resume] [alone] [kill=N] [kill-concluding=N]`. It prints a
+// Runs an experiment as the command line does: `run-experiment FILE [resume] [alone] [open] [kill=N] [kill-concluding=N]`. It prints a
 // line for everything that happens, with the number of asynchronous operations it has begun so far, and at operation N, or N
-// operations after its last run has ended, kills its whole process group. `alone`: one run at a time. Ctrl-C is honoured; an
+// operations after its last run has ended, kills its whole process group. `alone`: one run at a time; `open`: not in a sandbox. Ctrl-C is honoured; an
 // error is printed as JSON and gives the exit code of the command line.
 import { createHook } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
@@ -29,6 +29,7 @@ process.on('SIGINT', () => stop.abort())
 try {
   const result = await runExperiment(file, {
     resume: flags.includes('resume'),
+    sandbox: flags.includes('open') ? 'process' : 'auto',
     signal: stop.signal,
     ...(flags.includes('alone') ? { maxConcurrent: 1 } : {}),
     onPlan({ experimentId, runs }) {

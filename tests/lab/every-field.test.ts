@@ -174,7 +174,11 @@ async function ran(spec: Json): Promise<Ran> {
   const { dir, file } = project(spec)
   const order: string[] = []
   try {
-    const result = await runExperiment(file, { onItem: (row, item) => order.push(`${row.name} ${item.type}`) })
+    // Plugins of these tests write into their project what they were told.
+    const result = await runExperiment(file, {
+      sandbox: 'process',
+      onItem: (row, item) => order.push(`${row.name} ${item.type}`),
+    })
     return { dir, result, order }
   } catch (error) {
     return { dir, refused: (error as { code?: string }).code ?? String(error), order }
@@ -676,7 +680,7 @@ describe('a plugin of a project', slow, () => {
     const used = join(dir, 'used.txt')
     const file = experimentProject(dir, spec, { 'working.ts': working(used) })
     writeFileSync(join(dir, 'data/rows.jsonl'), '{"instruction":"q","expected":"a"}\n')
-    const result = await runExperiment(file)
+    const result = await runExperiment(file, { sandbox: 'process' }) // its plugins write down in the project that they were used
     expect(result.status, JSON.stringify(result.runs)).toBe('completed')
     const types = new Set([...readFileSync(used, 'utf8').trim().split('\n'), ...elsewhere])
     expect([...types].sort()).toEqual([...PluginType.options].sort())

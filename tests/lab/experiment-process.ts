@@ -25,16 +25,19 @@ export interface StartOptions {
   /** The same, counted from the end of its last run. */
   readonly killConcluding?: number | undefined
   readonly wrap?: readonly string[] | undefined
+  /** Not in a sandbox: its plugins write into the project. */
+  readonly open?: boolean | undefined
 }
 
 /** Starts an experiment from its file. */
 export function startExperiment(
   file: string,
-  { resume = false, alone = false, killAt, killConcluding, wrap = [] }: StartOptions = {},
+  { resume = false, alone = false, open = false, killAt, killConcluding, wrap = [] }: StartOptions = {},
 ): ExperimentProcess {
   const flags = [
     ...(resume ? ['resume'] : []),
     ...(alone ? ['alone'] : []),
+    ...(open ? ['open'] : []),
     ...(killAt === undefined ? [] : [`kill=${killAt}`]),
     ...(killConcluding === undefined ? [] : [`kill-concluding=${killConcluding}`]),
   ]

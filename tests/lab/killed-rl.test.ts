@@ -52,7 +52,7 @@ describe('an on-policy run that is killed', slow, () => {
 
   beforeAll(async () => {
     const file = project()
-    const { arms } = await runExperiment(file)
+    const { arms } = await runExperiment(file, { sandbox: 'process' }) // its harness counts in a file of the project
     expect(arms.map(({ status, error }) => [status, error])).toEqual([['completed', undefined]])
     expected = await canonicalRecords(file)
     const lengths = readFileSync(join(dirname(file), 'updates.txt'), 'utf8')
@@ -78,7 +78,10 @@ describe('an on-policy run that is killed', slow, () => {
       writeFileSync(join(dirname(file), 'kills.json'), JSON.stringify(planned))
       const codes: unknown[] = []
       for (let attempt = 0; attempt <= kills + 1 && codes.at(-1) !== 0; attempt++) {
-        await using child = startExperiment(file, { resume: existsSync(join(dirname(file), 'attempts.txt')) })
+        await using child = startExperiment(file, {
+          resume: existsSync(join(dirname(file), 'attempts.txt')),
+          open: true,
+        })
         writeFileSync(join(dirname(file), 'controller.txt'), String(child.process.pid))
         const { code, error } = await child.end()
         codes.push(error ?? code)

@@ -13,6 +13,9 @@ const { data, ...run } = matrix.base_run
 const algorithm = { kind: 'sft', params: { max_steps: 15, learning_rate: 0.1 } }
 const metadata = { ...rest.metadata, claim: undefined }
 
+/** The witness writes into the project. */
+const open = { sandbox: 'process' } as const
+
 /** Writes down the weights that it starts from, by what they answer. */
 const witness = `import { appendFileSync } from 'node:fs'
 import { defineAlgorithm, z } from 'evsys/plugin'
@@ -100,7 +103,7 @@ describe('a chain', { timeout: 300_000 }, () => {
       run: { ...run, name: 'desks', algorithm: { kind: 'sft', params: { max_steps: 25, learning_rate: 0.2 } } },
       continual: { datasets: [answering('refund'), answering('shop')], mix: true },
     })
-    const { conclusion, arms } = await runExperiment(file)
+    const { conclusion, arms } = await runExperiment(file, open)
     expect(arms.map(({ name, status }) => [name, status])).toEqual([
       ['desks_stage0', 'completed'],
       ['desks_stage1', 'completed'],
@@ -133,7 +136,7 @@ describe('a chain', { timeout: 300_000 }, () => {
       },
       { 'witness.ts': witness },
     )
-    const { experiment_id } = await runExperiment(file)
+    const { experiment_id } = await runExperiment(file, open)
     const runs = await recordOf(file, experiment_id)
     expect(runs.map(({ status, error }) => [status, error?.code])).toEqual([
       ['completed', undefined],

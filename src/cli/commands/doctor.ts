@@ -186,12 +186,14 @@ async function sandboxCheck(): Promise<Check> {
     required: false,
     gives: 'tasks, verifiers and candidates that run code of a model',
   } as const
-  const { openSandbox } = await import('../../sandbox/index.ts')
+  const { findProcessLevel, openSandbox } = await import('../../sandbox/index.ts')
   const folder = temporaryFolder('doctor')
   try {
     await using sandbox = await openSandbox({ stateDir: folder })
     const { memory, processes } = sandbox.limits
-    return { ...base, status: 'ok', found: `${sandbox.level}; memory by ${memory}, processes by ${processes}` }
+    const workers = await findProcessLevel()
+    const found = `${sandbox.level}; memory by ${memory}, processes by ${processes}; run workers: ${workers.level}`
+    return { ...base, status: 'ok', found }
   } catch (error) {
     const fix = EvsysError.is(error) ? error.fix : undefined
     return { ...base, status: 'missing', found: messageOf(error), get: fix }

@@ -171,7 +171,8 @@ function checkedPath(path: string): string {
 
 /** Copies of what data blocks read from stores. */
 export function storeFolder(projectDir: string): string {
-  return join(projectDir, '.evsys', 'cache', 'stores')
+  // Where the caches of the project cannot be written: a folder of this process.
+  return join(process.env.EVSYS_OWN_CACHE ?? join(projectDir, '.evsys', 'cache'), 'stores')
 }
 
 /**

@@ -77,11 +77,11 @@ export const defaultStrategy = defineStrategy({
   },
 })
 
-/** On its way to a plateau a search departs at every third experiment, and trusts what it does not know twice as much. */
-const exploring = { every: 3, boldness: 2 }
+/** From so far on its way to a plateau, a search departs at every fourth experiment, and gives what it does not know twice the weight. */
+const exploring = { from: 0.7, every: 4, boldness: 2 }
 
 function exploresNow(stalled: number, plateau: number): boolean {
-  return stalled >= plateau / 2 && stalled % exploring.every === exploring.every - 1
+  return stalled >= exploring.from * plateau && stalled % exploring.every === exploring.every - 1
 }
 
 // Where nothing near the best has been better for as long as this, the peak may be a false one: the model is asked for the most promising

@@ -30,19 +30,19 @@ const options = (attempts = [low, high, other]) => {
 
 describe('mostPromising', () => {
   it('is the base around which the best changes are imagined, whatever its own place (RES-114)', () => {
-    expect(mostPromising([from(low), from(high)], options())).toEqual(from(high))
-    expect(mostPromising([from(high), from(low)], options())).toEqual(from(high))
+    expect(mostPromising([from(low), from(high)], options())).toMatchObject(from(high))
+    expect(mostPromising([from(high), from(low)], options())).toMatchObject(from(high))
   })
 
   it('is a pair whose values are good together (RES-114)', () => {
-    expect(mostPromising([from(low), from(high), from(high, other)], options())).toEqual(from(high, other))
+    expect(mostPromising([from(low), from(high), from(high, other)], options())).toMatchObject(from(high, other))
   })
 
   it('expects nothing of what was tried (RES-114)', () => {
     const random = keyedRandom(2, 'imagine')
     const around = imagineChanges({ space, base: high.knobs, count: 2000, random })
     const tried = around.map((knobs, i) => attemptOf(3 + i, { knobs }))
-    expect(mostPromising([from(low), from(high)], options([low, high, ...tried]))).toEqual(from(low))
+    expect(mostPromising([from(low), from(high)], options([low, high, ...tried]))).toMatchObject(from(low))
   })
 
   it('is absent where nothing can be imagined (RES-114)', () => {

@@ -180,11 +180,11 @@ describe('strategy default', () => {
 
   it('explores while nothing gets better, in sessions of the second rules (RES-536)', () => {
     const modesOf = (rules: number) =>
-      Array.from({ length: 9 }, (_, stalled) => {
+      Array.from({ length: 12 }, (_, stalled) => {
         const bad = Array.from({ length: stalled }, (_, i) => scored(1 + i, 9))
         return defaultStrategy.next(stateOf([scored(0, 5), ...bad], { rules }), pluginContext(defaultStrategy)).mode
       })
-    expect(modesOf(2).flatMap((mode, stalled) => (mode === 'explore' ? [stalled] : []))).toEqual([5, 8])
+    expect(modesOf(2).flatMap((mode, stalled) => (mode === 'explore' ? [stalled] : []))).toEqual([7, 11])
     expect(modesOf(1)).not.toContain('explore')
   })
 

@@ -29,9 +29,9 @@ import {
 } from '../../kernel/index.ts'
 import { clientAddresses, clientSecrets, modelClient, namedModel, resolveModelFolder } from '../../models/index.ts'
 import { builtinServices } from '../trials/builtin-services.ts'
+import type { ShutIn } from '../workers/worker-sandbox.ts'
 import { type BenchmarkSeal, resolveBenchmarks } from './benchmark-seal.ts'
 import { checkForecast } from './budget-keeper.ts'
-import type { ShutIn } from './run-experiment.ts'
 
 /** An experiment that was checked and may start. */
 export interface CheckedExperiment {

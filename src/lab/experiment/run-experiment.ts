@@ -26,7 +26,7 @@ import { type FoundLevel, findProcessLevel, type ProcessLevelChoice } from '../.
 import { workerLimits } from '../workers/worker-limits.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
-import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
+import type { ShutIn } from '../workers/worker-sandbox.ts'
 import { type BenchmarkSeal, resolveBenchmarks, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
 import type { RunExperimentOptions } from './experiment-session.ts'
@@ -152,14 +152,6 @@ async function prepare(
   if (held.level !== guess.level || held.sandbox?.network !== guess.sandbox?.network) await spare.drop()
   const notices = [...checked.notices, ...openness(held)]
   return { ...checked, notices, file, shutIn: held }
-}
-
-/** How the runs of an experiment are shut in. */
-export interface ShutIn extends FoundLevel {
-  /** Absent at the level `process`. */
-  readonly sandbox: WorkerSandbox | undefined
-  /** Why they have the network; empty: they have none of it. */
-  readonly network: readonly string[]
 }
 
 interface ShutInOptions {

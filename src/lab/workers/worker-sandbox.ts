@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Level, Mount } from '../../contracts/index.ts'
 import { hubCacheFolder, type PluginReference } from '../../kernel/index.ts'
 import { cacheFolder } from '../../models/index.ts'
-import type { ProcessLimits, ProcessSandboxOptions } from '../../sandbox/index.ts'
+import type { FoundLevel, ProcessLimits, ProcessSandboxOptions } from '../../sandbox/index.ts'
 
 /** How the workers of an experiment are shut in. */
 export interface WorkerSandbox {
@@ -17,6 +17,14 @@ export interface WorkerSandbox {
   readonly network: boolean
   /** Variables of the process beside those that every process gets. */
   readonly env: Readonly<Record<string, string>>
+}
+
+/** How the runs of an experiment are shut in. */
+export interface ShutIn extends FoundLevel {
+  /** Absent at the level `process`. */
+  readonly sandbox: WorkerSandbox | undefined
+  /** Why they have the network; empty: they have none of it. */
+  readonly network: readonly string[]
 }
 
 export interface WorkerSandboxOptions {

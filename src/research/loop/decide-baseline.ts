@@ -2,9 +2,9 @@
 // changes? Later control runs: the incumbent once more on a fresh seed, which races then begin with. When it has drifted, races use
 // fresh seeds alone, so that nothing is compared with what was measured before.
 import type { ResearchAttempt, ResearchState, RunPurpose } from '../../contracts/index.ts'
+import { knobsOf } from '../experiments/edits/known-knobs.ts'
 import { assessControl, controlDue } from '../keep/control-runs.ts'
 import { adoptControl, freshSeeds } from '../keep/seed-bank.ts'
-import { knobsOf } from '../propose/materialise.ts'
 import type { NewEntry } from './session-journal.ts'
 import { attemptOf, lineCount, noiseOf } from './session-views.ts'
 import { type Deciding, neededRun, type Step } from './step.ts'

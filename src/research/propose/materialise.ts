@@ -1,8 +1,9 @@
 // An idea as files that can be run. It knows neither the scope of the task nor what the code means: checking a candidate comes later.
-import type { AttemptFailure, CandidateFiles, EditCatalog, Idea, KnobSpec, Knobs } from '../../contracts/index.ts'
+import type { AttemptFailure, CandidateFiles, Idea, Knobs } from '../../contracts/index.ts'
 import { documentEdits } from '../experiments/edits/index.ts'
+import { knobsOf, type Turnable } from '../experiments/edits/known-knobs.ts'
 import { applyPatch } from './code/apply-patch.ts'
-import { findKnobs, turnKnobs } from './code/knobs.ts'
+import { turnKnobs } from './code/knobs.ts'
 
 /** What an idea becomes: a candidate, or why it is none, in the words of a repair turn. */
 export type Materialised =
@@ -11,17 +12,6 @@ export type Materialised =
 
 const mostFiles = 200
 const mostCharacters = 2_000_000
-
-/** What an optimiser may turn: literals of a program, or with a catalogue, what it says of an experiment file. */
-export interface Turnable {
-  readonly space?: Readonly<Record<string, KnobSpec>> | undefined
-  readonly catalog?: EditCatalog | undefined
-}
-
-/** The knobs of a candidate, and what they may be. */
-export function knobsOf(files: CandidateFiles, { space = {}, catalog }: Turnable): ReturnType<typeof findKnobs> {
-  return catalog === undefined ? findKnobs(files, space) : { knobs: documentEdits.readKnobs(files, catalog), space }
-}
 
 /** The files of an idea over those of its base. */
 export function materialise(

@@ -1,10 +1,10 @@
 // All that is believed about the knobs of one base: what was observed, a surrogate, the border of memory, a distribution.
 import type { Attempt, Brief, Knobs, SearchState } from '../../../contracts/index.ts'
 import { meanOf } from '../../../stats/index.ts'
+import { knobsOf } from '../../experiments/edits/known-knobs.ts'
 import { type Dimension, dimensionsOf, keyOf, type Point, pointOf } from '../../surrogate/knob-space.ts'
 import { fitSurrogate, type Observed, type Surrogate } from '../../surrogate/knob-surrogate.ts'
 import { cholesky, solveCholesky } from '../../surrogate/linear-algebra.ts'
-import { knobsOf } from '../materialise.ts'
 import { type CmaState, foldCmaEs } from './cma-es.ts'
 
 export interface KnobModel {

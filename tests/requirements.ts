@@ -675,7 +675,6 @@ export const requirements = {
     'what a run worker started ends with its run, and what it takes of memory, processes, disk and shared memory is limited as a whole; a limit that is hit is an error which names it',
   'BOX-402':
     'how recipe code is shut in stands in the record, put there by the controller; weaker than asked is an error',
-  'BOX-403': 'a run in a sandbox trains with the trainer that the controller started for it, over a socket',
 
   // Research
   'RES-101':

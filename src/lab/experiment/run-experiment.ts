@@ -181,7 +181,9 @@ async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
   if (needs.sandbox.length > 0) {
     const reason = `its runs open sandboxes themselves: ${needs.sandbox.join(', ')}`
     if (!isGuess && choice !== 'auto')
-      throw new EvsysError('SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, { fix: 'leave out --sandbox.' })
+      throw new EvsysError('SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, {
+        fix: 'leave out --sandbox.',
+      })
     return { level: 'process', reason, sandbox: undefined, network: [] }
   }
   const { workerSandbox } = await import('../workers/worker-sandbox.ts')

@@ -2,7 +2,7 @@
 // `node scripts/attack.mjs [--user UID] [--level chroot] [--list attacks|honest] [--word WORD] [--size N] [--every N] [--seal required] [--out FILE]`.
 // `--user` and `--level` need root: it becomes that account for good, or covers bubblewrap for its processes alone.
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -60,11 +60,11 @@ const played = []
 for await (const line of createInterface({ input: child.stdout })) {
   const each = JSON.parse(line)
   played.push(each)
+  if (out !== undefined) appendFileSync(out, `${line}\n`)
   if (isBad(each)) console.log(`${each.outcome}: ${each.name}: ${each.detail}`)
 }
 const code = await closed
 rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-if (out !== undefined) writeFileSync(out, played.map((each) => `${JSON.stringify(each)}\n`).join(''))
 
 for (const list of ['attacks', 'honest']) {
   const rows = played.filter((each) => each.list === list)

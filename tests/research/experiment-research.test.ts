@@ -130,9 +130,9 @@ describe('research over an experiment file', slow, () => {
 
 const cheat = `import { defineProposer } from 'evsys/plugin'
 const cheats = [['data/val', 'data/train'], ['pass@1', 'pass@2'], ['split: val', 'split: test']]
-export default [defineProposer({ kind: 'cheat', summary: 'Changes what judges it.', async propose({ files, state }) {
+export default [defineProposer({ kind: 'cheat', summary: 'Changes what judges it.', async propose({ files, call }) {
   const text = files['config.yaml']
-  const [from, to] = cheats[state.attempts.length - 1]
+  const [from, to] = cheats[Number(call.slice(1)) % cheats.length]
   const change = { kind: 'files', files: { 'config.yaml': text.replace(from, to) } }
   return { ideas: [{ title: from, hypothesis: '', family: 'cheat', category: 'hyperparameter', cost: 'same', parents: [], change }] }
 } })]
@@ -145,8 +145,9 @@ describe('a proposer that changes what judges its candidates', slow, () => {
     const { code, stdout } = await runMain(['--json', 'research', 'run', 'experiment.yaml'], { cwd, env: {} })
     const { attempts, spend, winner } = JSON.parse(stdout)
     expect([code, spend.runs, winner]).toEqual([0, 3, null])
-    const failed = { verdict: 'failed', failure: { class: 'tamper' } }
-    expect(attempts.slice(1)).toMatchObject([failed, failed, failed])
+    const tried: { verdict: string; failure: { class: string } }[] = attempts.slice(1)
+    expect(tried.length).toBeGreaterThan(0)
+    expect(tried).toMatchObject(tried.map(() => ({ verdict: 'failed', failure: { class: 'tamper' } })))
   })
 })
 

@@ -40,7 +40,12 @@ export function openItemWorld(items: ItemWorld, rho = 0): World {
 
 /** A loss that every idea changes by a factor, with noise that is a share of it. */
 export function openRelativeWorld(relative = 0.05): World {
-  return { rho: 0, crashes: 0, relative, idea: (random) => mixture(random, { help: 0.2, helpMean: 0.15, hurt: 0.6, hurtMean: 0.3 }) }
+  return {
+    rho: 0,
+    crashes: 0,
+    relative,
+    idea: (random) => mixture(random, { help: 0.2, helpMean: 0.15, hurt: 0.6, hurtMean: 0.3 }),
+  }
 }
 
 export type WorldName = keyof typeof ideas

@@ -35,13 +35,20 @@ describe('research bench', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const { sessions, rules } = JSON.parse(stdout)
     expect(rules).toBe(2)
-    expect(sessions.map(({ table, rules, experiments }: Record<string, unknown>) => [table, rules, experiments])).toEqual([
+    expect(
+      sessions.map(({ table, rules, experiments }: Record<string, unknown>) => [table, rules, experiments]),
+    ).toEqual([
       ['hill', 'default', 4],
       ['hill', 'default', 6],
       ['hill', 'greedy', 4],
       ['hill', 'greedy', 6],
     ])
-    expect(sessions[0]).toMatchObject({ sessions: 2, regret: expect.any(Number), rank: expect.any(Number), confirmed: 0 })
+    expect(sessions[0]).toMatchObject({
+      sessions: 2,
+      regret: expect.any(Number),
+      rank: expect.any(Number),
+      confirmed: 0,
+    })
   })
 
   it('prints what early ends save and cost (RES-801)', async () => {
@@ -74,9 +81,21 @@ describe('research bench', () => {
     ['a folder that is not there', ['--tables', 'nowhere'], /nowhere/],
     ['a strategy twice', ['--worlds', 'nk', '--strategies', 'greedy,greedy'], /each once/],
     ['one repeat', ['--worlds', 'nk', '--repeats', '1'], /repeats are 2 to/],
-    ['a keep rule without sessions', ['--worlds', 'nk', '--keep-rules', 'greedy'], /--keep-rules is for whole sessions/],
-    ['strategies of sessions', ['--worlds', 'nk', '--sessions', '5', '--strategies', 'greedy'], /have the default strategy/],
-    ['an unknown keep rule', ['--worlds', 'nk', '--sessions', '5', '--keep-rules', 'gredy'], /no keep rule is called "gredy"/],
+    [
+      'a keep rule without sessions',
+      ['--worlds', 'nk', '--keep-rules', 'greedy'],
+      /--keep-rules is for whole sessions/,
+    ],
+    [
+      'strategies of sessions',
+      ['--worlds', 'nk', '--sessions', '5', '--strategies', 'greedy'],
+      /have the default strategy/,
+    ],
+    [
+      'an unknown keep rule',
+      ['--worlds', 'nk', '--sessions', '5', '--keep-rules', 'gredy'],
+      /no keep rule is called "gredy"/,
+    ],
     ['a version to come', ['--worlds', 'nk', '--sessions', '5', '--rules', '3'], /version 3/],
   ])('refuses %s (RES-111)', async (_what, words, says) => {
     const { code, stderr } = await runMain(['research', 'bench', ...words], { cwd: folder() })

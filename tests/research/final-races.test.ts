@@ -10,7 +10,11 @@ import { toyScore, toyTask } from './toy-research.ts'
 const registry = createRegistry()
 for (const plugin of researchPlugins) registry.add(plugin, { rank: 'built-in', label: 'built-in' })
 
-async function play(budgets: readonly number[], settings: Partial<SessionSettings>, noise = 0.1): Promise<ResearchState[]> {
+async function play(
+  budgets: readonly number[],
+  settings: Partial<SessionSettings>,
+  noise = 0.1,
+): Promise<ResearchState[]> {
   const services = { registry, signal: new AbortController().signal }
   return await playSession(
     {

@@ -4,14 +4,7 @@
 import * as z from 'zod'
 import type { MeasuredGain, Race, RaceStep, SeedScore } from '../../contracts/index.ts'
 import { defineKeepRule } from '../../kernel/index.ts'
-import {
-  adaptiveRule,
-  decideRaceAt,
-  meanOf,
-  normalQuantile,
-  type RaceRule,
-  racePresets,
-} from '../../stats/index.ts'
+import { adaptiveRule, decideRaceAt, meanOf, normalQuantile, type RaceRule, racePresets } from '../../stats/index.ts'
 import { gainOf, gainOfRace, hasFailure, pairGains, valuesBySeed } from './measure-gain.ts'
 import { chanceToHelp } from './shrunken-gains.ts'
 import { discardedWords, inconclusiveWords, keptWords, type RaceSeen } from './verdict-words.ts'

@@ -190,7 +190,9 @@ describe('strategy default', () => {
 
   it('goes to the most promising place of the space, one step after the other (RES-538)', () => {
     const values = [0, 1, 2, 3]
-    const space = Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, { kind: 'choice' as const, values, ordered: false }]))
+    const space = Object.fromEntries(
+      ['a', 'b', 'c', 'd'].map((name) => [name, { kind: 'choice' as const, values, ordered: false }]),
+    )
     // Threes help one by one, apart from each other; all that was tried near the best is worse.
     const knobsOf = (a: number, b: number, c: number, d: number) => ({ a, b, c, d })
     const tried = [

@@ -72,7 +72,10 @@ describe('a model of attempts', () => {
     const session = sessionOf(12)
     const named = (category: Attempt['category']): SearchState => ({
       ...session,
-      attempts: session.attempts.map((attempt) => ({ ...attempt, category: attempt.number === 0 ? attempt.category : category })),
+      attempts: session.attempts.map((attempt) => ({
+        ...attempt,
+        category: attempt.number === 0 ? attempt.category : category,
+      })),
     })
     const beliefs = (state: SearchState) => {
       const { imagine, best } = attemptModel(state)

@@ -8,10 +8,13 @@ import { stringify } from 'yaml'
 import { loadExperiment } from '../../src/config/index.ts'
 import { ExperimentFile, type ExperimentResult, type Plan, PluginType } from '../../src/contracts/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
+import { openExperiment } from '../../src/research/experiments/open-experiment.ts'
+import { experimentSettings } from '../../src/research/loop/start-experiment.ts'
+import { openStore } from '../../src/store/index.ts'
 import { runAssignment } from '../run-assignment.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { trainHere } from '../train-here.ts'
-import { experimentProject } from './experiment-project.ts'
+import { experimentProject, twoByTwo } from './experiment-project.ts'
 import { canonicalField, fieldsOf } from './field-walk.ts'
 
 const folder = temporaryFolders()
@@ -684,6 +687,63 @@ describe('a plugin of a project', slow, () => {
     expect(result.status, JSON.stringify(result.runs)).toBe('completed')
     const types = new Set([...readFileSync(used, 'utf8').trim().split('\n'), ...elsewhere])
     expect([...types].sort()).toEqual([...PluginType.options].sort())
+  })
+})
+
+describe('the block of research (USE-330)', () => {
+  const rate = 'algorithm.params.learning_rate'
+  const { benchmark } = twoByTwo.metadata
+  const searched = { ...run, metadata: { objective: { metric: 'val.pass@1' }, benchmark } }
+  const block = {
+    space: { [rate]: [0.1, 0.2], 'algorithm.params.batch_size': [1, 2] },
+    transforms: [{ kind: 'sample', params: { n: 2 } }],
+    derive: false,
+  }
+  const changes: [field: string, change: Json][] = [
+    ['research.space', { space: { [rate]: [0.1, 0.3] } }],
+    ['research.transforms[].kind', { transforms: [{ kind: 'shuffle' }] }],
+    ['research.transforms[].params', { transforms: [{ kind: 'sample', params: { n: 3 } }] }],
+    ['research.derive', { derive: true }],
+    ['research.off_limits', { off_limits: [rate] }],
+    ['research.scope', { scope: ['src/plugins/own.ts'] }],
+    ['research.budget', { budget: { experiments: 3 } }],
+    ['research.proposer.kind', { proposer: { kind: 'llm' } }],
+    ['research.proposer.params', { proposer: { kind: 'optimizer', params: { method: 'random' } } }],
+    ['research.strategy.kind', { strategy: { kind: 'reference' } }],
+    ['research.strategy.params', { strategy: { kind: 'default', params: { explore: 0.5 } } }],
+    ['research.keep_rule.kind', { keep_rule: { kind: 'reference' } }],
+    ['research.keep_rule.params', { keep_rule: { kind: 'default', params: { preset: 'strict' } } }],
+    ['research.secondary[].metric', { secondary: [{ metric: 'accuracy', direction: 'min', tolerance: 0.1 }] }],
+    ['research.secondary[].direction', { secondary: [{ metric: 'loss', direction: 'max', tolerance: 0.1 }] }],
+    ['research.secondary[].tolerance', { secondary: [{ metric: 'loss', direction: 'min', tolerance: 0.5 }] }],
+  ]
+
+  /** What a session over the file would be begun with, or why there is none. */
+  async function session(change: Json): Promise<string> {
+    const dir = folder()
+    const research = { ...block, secondary: [{ metric: 'loss', direction: 'min', tolerance: 0.1 }], ...change }
+    const file = experimentProject(dir, { ...searched, research })
+    await using store = await openStore(join(dir, '.evsys', 'evsys.db'))
+    const at = { file, projectDir: dir, store, signal: new AbortController().signal }
+    try {
+      const opened = await openExperiment({ ...at, secretSource: { get: () => undefined, hint: () => '' } })
+      await using _executor = opened.executor
+      const settings = experimentSettings(opened, { ...at, cwd: dir, env: {}, budget: {} }, false)
+      return JSON.stringify([settings, opened.task.secondary])
+    } catch (error) {
+      return `refused: ${error}`
+    }
+  }
+
+  it('takes effect field by field', async () => {
+    const usual = await session({})
+    expect(usual).toContain('"budget"')
+    for (const [field, change] of changes) {
+      const changed = await session(change)
+      expect(changed, field).not.toBe(usual)
+      expect(changed.startsWith('refused'), `${field}: ${changed}`).toBe(field === 'research.scope')
+      prove(field)
+    }
   })
 })
 

@@ -53,7 +53,8 @@ function documentFingerprint(files: CandidateFiles): string {
 /** Runs of the baseline that measure its noise: trainings are dear. */
 const NOISE_RUNS = 3
 
-function experimentSettings(
+/** What a session over an opened file is begun with. */
+export function experimentSettings(
   { task, block, catalog, hiddenTest, maxConcurrent }: OpenExperiment,
   options: StartExperimentOptions,
   hasKey: boolean,

@@ -726,7 +726,7 @@ describe('the block of research (USE-330)', () => {
     await using store = await openStore(join(dir, '.evsys', 'evsys.db'))
     const at = { file, projectDir: dir, store, signal: new AbortController().signal }
     try {
-      const opened = await openExperiment({ ...at, secretSource: { get: () => undefined, hint: () => '' } })
+      const opened = await openExperiment({ ...at, secretSource: { get: () => undefined, hint: '' } })
       await using _executor = opened.executor
       const settings = experimentSettings(opened, { ...at, cwd: dir, env: {}, budget: {} }, false)
       return JSON.stringify([settings, opened.task.secondary])

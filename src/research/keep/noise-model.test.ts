@@ -37,7 +37,9 @@ describe('noise that is learned', () => {
   it('is the same in any unit, and mirrored (RES-530)', () => {
     const candidates = session(() => 0.02)
     const times = (factor: number) =>
-      candidates.map(({ scores }) => ({ scores: scores.map((each) => ({ ...each, value: factor * Number(each.value) })) }))
+      candidates.map(({ scores }) => ({
+        scores: scores.map((each) => ({ ...each, value: factor * Number(each.value) })),
+      }))
     const sd = (factor: number, direction: 'min' | 'max') =>
       Math.sqrt(learnNoise(times(factor), direction).at(0.5 * factor).variance) / Math.abs(factor)
     expect(sd(1024, 'min')).toBeCloseTo(sd(1, 'min'), 8)

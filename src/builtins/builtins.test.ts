@@ -86,8 +86,10 @@ describe('built-in plugins', () => {
       ],
       renderer: [...namedKinds, 'chat_template', 'plain_chat'].sort(),
       transform: [
+        'cap',
         'dedupe',
         'drop_reasoning',
+        'few_shot',
         'filter',
         'identity',
         'jsonl_to_chat',
@@ -96,6 +98,7 @@ describe('built-in plugins', () => {
         'mix',
         'sample',
         'shuffle',
+        'sort',
         'split',
         'system_prompt',
         'to_harbor_task',

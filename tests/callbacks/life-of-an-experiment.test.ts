@@ -38,7 +38,7 @@ describe('the life of an experiment', { timeout: 300_000 }, () => {
       },
       { 'diary.ts': diary },
     )
-    const result = await runExperiment(file)
+    const result = await runExperiment(file, { sandbox: 'process' }) // its callback writes into the project
     expect(result.arms.map(({ name, status, seeds }) => [name, status, seeds])).toEqual([
       ['tuned', 'completed', [42, 43]],
       ['base_model', 'completed', [42, 43]],

@@ -136,7 +136,7 @@ async function prepare(
   const [first] = loaded.plan.runs
   const early = first === undefined ? undefined : (await loadTrainerSpare()).trainerSpare(first.config)
   const limits = workerLimits(options.limits)
-  spare.start({ projectDir, limits, hidden, sandbox: guess.sandbox, early })
+  if (guess.isReady) spare.start({ projectDir, limits, hidden, sandbox: guess.sandbox, early })
   // Where a plugin must be transpiled, one process does it and the other finds it done.
   const onPrepared = () => spare.load(pluginFilesOf(plugins))
   const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
@@ -165,9 +165,10 @@ interface ShutInOptions {
   readonly isGuess?: boolean | undefined
 }
 
-async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
+// `isReady`: a worker can be started so.
+async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn & { readonly isReady: boolean }> {
   const { choice, found, cards, projectDir, plugins, hidden, isGuess = false } = options
-  if (found.level === 'process') return { ...found, sandbox: undefined, network: [] }
+  if (found.level === 'process') return { ...found, sandbox: undefined, network: [], isReady: true }
   const { runNeeds } = await import('../workers/run-needs.ts')
   const needs = await runNeeds(plan, { cards, callbacks: plan.experiment.callbacks })
   if (needs.sandbox.length > 0) {
@@ -176,9 +177,9 @@ async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
       throw new EvsysError('SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, {
         fix: 'leave out --sandbox.',
       })
-    return { level: 'process', reason, sandbox: undefined, network: [] }
+    return { level: 'process', reason, sandbox: undefined, network: [], isReady: true }
   }
-  const { workerSandbox } = await import('../workers/worker-sandbox.ts')
+  const { hasPlace, makePlace, workerSandbox } = await import('../workers/worker-sandbox.ts')
   const { experiment, runs } = plan
   const sandbox = workerSandbox({
     level: found.level,
@@ -190,7 +191,8 @@ async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn> {
     network: needs.network.length > 0,
     read: [],
   })
-  return { level: found.level, sandbox, network: needs.network }
+  if (!isGuess) makePlace(sandbox)
+  return { level: found.level, sandbox, network: needs.network, isReady: hasPlace(sandbox) }
 }
 
 async function builtInCards() {

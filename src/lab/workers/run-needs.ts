@@ -1,6 +1,6 @@
 // What the runs of an experiment need beyond their folder and their trainer, by what it declares: the plugins that it names say whether they
 // call services or open sandboxes. What is not declared is not there.
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import type { Plan, PluginCard, PluginSpec } from '../../contracts/index.ts'
 
 export interface RunNeeds {
@@ -55,7 +55,8 @@ const codeVerifier = /"fn_name"\s*:\s*"code"/
 
 /** Whether rows of a file are verified by running the answer. */
 async function namesCode(path: string): Promise<boolean> {
-  if (!/\.jsonl?$/.test(path) || !existsSync(path)) return false
+  // Who opens a pipe waits for its writer.
+  if (!/\.jsonl?$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
   let rest = ''
   for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20, end: mostBytes })) {
     if (codeVerifier.test(rest + chunk)) return true

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Level, Mount } from '../../contracts/index.ts'
-import { hubCacheFolder, type PluginReference } from '../../kernel/index.ts'
+import { fileError, hubCacheFolder, type PluginReference, systemCode } from '../../kernel/index.ts'
 import { cacheFolder } from '../../models/index.ts'
 import type { FoundLevel, ProcessLimits, ProcessSandboxOptions } from '../../sandbox/index.ts'
 
@@ -47,8 +47,6 @@ const readParts = ['cache', 'datasets', 'blobs']
 export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
   const { level, projectDir, outputRoot, hidden, runs, plugins, network, read } = options
   const home = join(projectDir, '.evsys')
-  // A place for it has to be there, but where `.evsys` is, which the worker sees a folder of ours in place of.
-  if (!isWithin(outputRoot, home)) mkdirSync(outputRoot, { recursive: true })
   mkdirSync(join(home, 'cache'), { recursive: true })
   const caches = { EVSYS_CACHE: cacheFolder(), HF_HUB_CACHE: hubCacheFolder() }
   const isTrusted = isOurCode(options)
@@ -80,6 +78,27 @@ export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
     shownIn: outputRoot,
     network,
     env: { ...caches, EVSYS_SHUT_IN: '1', ...(isTrusted ? {} : { EVSYS_OWN_CACHE: '/tmp/cache' }) },
+  }
+}
+
+/** Whether folders of runs can be shown. Below `.evsys`, which the worker sees a folder of ours in place of, they always can. */
+export function hasPlace({ shownIn, hidden }: WorkerSandbox): boolean {
+  return isWithinAny(shownIn, hidden) || existsSync(shownIn)
+}
+
+/** Makes the folder in which those of runs are shown. */
+export function makePlace(sandbox: WorkerSandbox): void {
+  if (!hasPlace(sandbox)) makeFolder(sandbox.shownIn)
+}
+
+// The recursive way of Node never returns below /proc.
+function makeFolder(path: string): void {
+  if (existsSync(path) || dirname(path) === path) return
+  makeFolder(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (cause) {
+    if (systemCode(cause) !== 'EEXIST') throw fileError('make', path, cause)
   }
 }
 

@@ -29,6 +29,7 @@ export function decideFinalRace(deciding: Deciding): Step | undefined {
   const incumbent = attemptOf(state, best)
   const model = attemptModel(searchState(state))
   const rivals = rivalsOf(state, model, incumbent)
+  if (rivals.every(({ id }) => id === best)) return undefined // nothing to tell it from
   const used = state.attempts.reduce(
     (sum, { runs }) => sum + runs.filter(({ purpose }) => purpose === 'reevaluate').length,
     0,

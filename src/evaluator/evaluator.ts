@@ -2,6 +2,7 @@
 // One process serves all runs; where plugins of the project take part in answering, evaluations with equal plugins share one that
 // has loaded just those. A process that ends by itself is started again once, and what it was at is asked again.
 import { extname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type {
   AgentOrder,
   AgentRecord,
@@ -57,6 +58,8 @@ const memoryMb = 8192
 const openMs = 10 * 60_000
 const silenceMs = 60_000
 const mostDeaths = 1
+/** What evaluations may take to end what they started. */
+const endMs = 5000
 const leaveMs = 3000
 
 class Died extends Error {
@@ -83,6 +86,7 @@ export class Evaluator implements AsyncDisposable {
   readonly #processes = new Map<string, Process>()
   readonly #hooks = new Map<number, EvaluationHooks>()
   readonly #closing = new AbortController()
+  readonly #underWay = new Set<Promise<unknown>>()
   #last = 0
 
   constructor(options: EvaluatorOptions) {
@@ -112,7 +116,9 @@ export class Evaluator implements AsyncDisposable {
     for (let deaths = 0; ; deaths++) {
       either.throwIfAborted()
       try {
-        return await this.#once(of, hooks, work, either)
+        const evaluation = this.#once(of, hooks, work, either)
+        this.#underWay.add(evaluation)
+        return await evaluation.finally(() => this.#underWay.delete(evaluation))
       } catch (error) {
         const died = diedIn(error)
         if (died === undefined || either.aborted) throw error
@@ -125,6 +131,9 @@ export class Evaluator implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new EvsysError('INTERRUPTED', 'the evaluator was closed'))
+    // Each ends the programs that it started; no other process knows them.
+    const ended = Promise.allSettled(this.#underWay)
+    await Promise.race([ended, delay(endMs, undefined, { ref: false })])
     await Promise.all([...this.#processes.values()].map(leave))
     this.#processes.clear()
   }

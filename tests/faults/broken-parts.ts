@@ -85,6 +85,9 @@ const rows = (text: string | Uint8Array) => (place: Place) => {
   return args
 }
 
+/** A program that never ends, known by its text. */
+export const idle = `setInterval(() => {}, 1000) // ${process.pid}`
+
 /** By the name of the row. */
 export const breaks: Readonly<Record<string, Break>> = {
   'trainer, absent': onTrainer('absent'),
@@ -117,11 +120,11 @@ export const breaks: Readonly<Record<string, Break>> = {
   'agent in Python, dies': pythonAgent('os._exit(3)'),
   'agent in Python, nonsense': pythonAgent(`os.write(1, b"hello\\n"); os.write(3, b"hello\\n")`),
   'agent that is a program, absent': program(['no-such-program']),
-  'agent that is a program, slow': program([process.execPath, '-e', 'setInterval(() => {}, 1000)']),
+  'agent that is a program, slow': program([process.execPath, '-e', idle]),
   'agent that is a program, dies': program(['sh', '-c', 'kill -9 $$']),
   'agent that is a program, nonsense': program(['sh', '-c', 'printf "\\377\\376"; exit 3']),
   'Python interpreter, absent': interpreter(undefined),
-  'Python interpreter, slow': interpreter(`exec '${process.execPath}' -e 'setInterval(() => {}, 1000)'`),
+  'Python interpreter, slow': interpreter(`exec '${process.execPath}' -e '${idle}'`),
   'Python interpreter, dies': interpreter('exit 3'),
   'Python interpreter, nonsense': interpreter('echo Hello from another program'),
   'plugin file, absent': ({ dir }) => writeProject(dir, { file: { plugins: ['./lost.ts'] } }),

@@ -10,9 +10,10 @@ import { openStore } from '../../src/store/index.ts'
 import { runMain } from '../cli/run-main.ts'
 import { type Component, needs } from '../needs.ts'
 import { privateTmpfs } from '../private-tmpfs.ts'
+import { processesWith } from '../processes-with.ts'
 import { runCommand } from '../run-command.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { breaks, under, writeProject } from './broken-parts.ts'
+import { breaks, idle, under, writeProject } from './broken-parts.ts'
 import { type Fault, faultName, faults } from './fault-table.ts'
 
 const folder = temporaryFolders()
@@ -58,6 +59,12 @@ describe.concurrent('when something fails', { timeout: 120_000 }, () => {
     expect(said).toMatchObject({ code: exit, stdout: expect.stringContaining(says) })
     if (error !== undefined) expect(errors.map((each) => each.code)).toContain(error)
     expect(await recordIn(dir)).toMatchObject({ run })
+  })
+})
+
+describe('programs that never end', () => {
+  it.runIf(existsSync('/proc'))('are ended with the command that started them (USE-170)', async ({ expect }) => {
+    await expect.poll(() => processesWith(idle), { timeout: 10_000 }).toEqual([])
   })
 })
 

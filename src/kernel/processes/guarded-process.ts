@@ -9,7 +9,7 @@ import { messageOf } from '../evsys-error.ts'
 import { ChannelFault } from './channel.ts'
 import type { ProcessEnd, StopReason, StuckPlace, Transport, TransportEvents } from './child.ts'
 import { hidingCommand } from './hide-paths.ts'
-import { killGroup } from './kill-group.ts'
+import { killGroup, killTree } from './kill-group.ts'
 import { bootArgs, type ForkSpec, loaderArgs } from './spare.ts'
 import { fromWire, inputFd, outputFd, readTokenLines, toWire, watchdogFd } from './wire.ts'
 
@@ -124,7 +124,7 @@ class GuardedProcess implements Transport {
   stop(reason: StopReason): void {
     this.#stopped ??= reason
     this.#child.ref() // its end is near, and worth waiting for
-    killGroup(this.#child.pid)
+    killTree(this.#child.pid)
   }
 
   #print(text: string): void {

@@ -205,7 +205,7 @@ class ShutInProcess {
     return this.#group?.ranOutOfMemory() === true ? 'memoryBytes' : undefined
   }
 
-  /** Waits until every process of it is gone, and deletes its folders. Whoever started it has ended it. */
+  /** Waits until every process of it is gone, and deletes its folders. Its starter has ended it. */
   async close(): Promise<void> {
     this.#helper?.destroy()
     const end = Date.now() + patienceMs

@@ -1,4 +1,4 @@
-// Noise as it is learned while a session goes on: how much seeds move a score, by the level of the score. A loss that falls by orders of
+// Noise as it is learned during a session: how much seeds move a score, by the level of the score. A loss that falls by orders of
 // magnitude takes its noise with it, so one number for a whole session is that of its worst candidates. Each candidate with two seeds
 // or more gives a variance; its logarithm is a smooth function of the level, a Gaussian process over ranks and, for losses above zero,
 // over their logarithm. What a seed does to all candidates alike is a share of the variance.

@@ -41,7 +41,7 @@ function longestCommon(before: readonly unknown[], after: readonly unknown[]): (
   return places
 }
 
-// Entries of lists in experiments are told apart by their kind; plain values by their place alone.
+// Entries of lists in experiments are distinguished by their kind; plain values by their place alone.
 function isSameKind(before: unknown, after: unknown): boolean {
   if (!isMapping(before) || !isMapping(after))
     return typeof before === typeof after && !isMapping(before) && !isMapping(after)

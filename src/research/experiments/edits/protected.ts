@@ -1,4 +1,4 @@
-// What no candidate may change, whoever writes it: what judges a run, what it may spend, where its rows come from, and where it trains.
+// What no candidate may change, however it is written: what judges a run, what it may spend, where its rows come from, and where it trains.
 // All that an edit may change is known, and everything else has to stay: a field that is added to experiments later is protected.
 import { isDeepStrictEqual } from 'node:util'
 import { hashOf, isMapping } from '../../../kernel/index.ts'

@@ -38,16 +38,6 @@ export function openItemWorld(items: ItemWorld, rho = 0): World {
   return { rho, crashes: 0, items, idea: ideas.null }
 }
 
-/** A loss that every idea changes by a factor, with noise that is a share of it. */
-export function openRelativeWorld(relative = 0.05): World {
-  return {
-    rho: 0,
-    crashes: 0,
-    relative,
-    idea: (random) => mixture(random, { help: 0.2, helpMean: 0.15, hurt: 0.6, hurtMean: 0.3 }),
-  }
-}
-
 export type WorldName = keyof typeof ideas
 
 /** A world by its name. `null`: no idea does anything. `harmful`: none helps, half of them hurt. */

@@ -58,7 +58,9 @@ export function createPreviewWriter(runDir: string): PreviewWriter {
 /** The preview of a run; undefined where it has none, such as one that trains on no data. */
 export async function readPreview(runDir: string): Promise<DataPreview | undefined> {
   const path = previewFile(runDir)
-  const text = await ifPresent('read', path, async () => String(await readForeignFile(path, mostBytes)))
+  const text = await ifPresent('read', path, async () =>
+    new TextDecoder().decode(await readForeignFile(path, mostBytes)),
+  )
   if (text === undefined) return undefined
   try {
     return DataPreview.parse(JSON.parse(text))

@@ -9,7 +9,7 @@ import { fileError, fileWork, systemCode } from './file-error.ts'
 const { O_CREAT, O_EXCL, O_WRONLY, O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_DIRECTORY = 0 } = constants
 
 /** The bytes of a regular file of `mostBytes` at most. Nothing is waited for, and the name itself may be no link. */
-export async function readForeignFile(path: string, mostBytes: number): Promise<Buffer> {
+export async function readForeignFile(path: string, mostBytes: number): Promise<Uint8Array> {
   return await fileWork('read', path, async () => {
     await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     const stats = await file.stat()

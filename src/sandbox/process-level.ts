@@ -17,7 +17,7 @@ export interface FoundLevel {
 const kept = new Map<ProcessLevel, Promise<string | undefined>>()
 
 /** Why a level cannot hold a process of ours here; undefined: it can. Tried once. */
-export function whyNoProcessLevel(level: ProcessLevel): Promise<string | undefined> {
+function whyNoProcessLevel(level: ProcessLevel): Promise<string | undefined> {
   const known = kept.get(level) ?? tryLevel(level)
   kept.set(level, known)
   return known

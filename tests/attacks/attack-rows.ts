@@ -14,7 +14,7 @@ type Entry =
       arm?: AttackRow['arm']
     }
 
-export function attacksOf(target: Target, entries: Readonly<Record<string, Entry>>): AttackRow[] {
+function attacksOf(target: Target, entries: Readonly<Record<string, Entry>>): AttackRow[] {
   return Object.entries(entries).map(([name, entry]) => {
     const { code, expected = 'either', ...more } = typeof entry === 'string' ? { code: entry } : entry
     return { name: `${target}: ${name}`, target, code, expected, ...more }

@@ -146,7 +146,7 @@ async function echoes(victim: ReturnType<typeof spawn>): Promise<boolean> {
 }
 
 /** Every file below a folder with its kind, mode and content. */
-export function tree(folder: string, except: readonly string[] = []): Map<string, string> {
+function tree(folder: string, except: readonly string[] = []): Map<string, string> {
   const found = new Map<string, string>()
   const walk = (at: string) => {
     for (const name of readdirSync(at)) {

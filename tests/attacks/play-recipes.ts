@@ -1,6 +1,6 @@
 // Plays rows of recipes: each is an arm of an experiment, beside one honest arm whose numbers are known. Rows share an experiment, since
 // a start costs more than a run; where one of them did harm, each half is played again, until it is known which.
-import { execFileSync, spawn } from 'node:child_process'
+
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
@@ -319,13 +319,4 @@ export function batches<R extends RecipeRow & { alone?: true | undefined }>(rows
   for (let i = 0; i < rest.length; i += size) found.push(rest.slice(i, i + size))
   for (const row of rows) if (row.alone === true) found.push([row])
   return found
-}
-
-export function bubblewrapIsThere(): boolean {
-  try {
-    execFileSync('bwrap', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -190,6 +190,10 @@ async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn & { re
     plugins,
     network: needs.network.length > 0,
     read: [],
+    // The one plugin of ours that writes where the file says.
+    write: experiment.callbacks.flatMap(({ kind, params }) =>
+      kind === 'tensorboard_logger' && typeof params.log_dir === 'string' ? [resolve(projectDir, params.log_dir)] : [],
+    ),
   })
   if (!isGuess) makePlace(sandbox)
   return { level: found.level, sandbox, network: needs.network, isReady: hasPlace(sandbox) }

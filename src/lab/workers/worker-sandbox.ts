@@ -14,6 +14,8 @@ export interface WorkerSandbox {
   readonly mounts: readonly Mount[]
   readonly hidden: readonly string[]
   readonly shownIn: string
+  /** Folders outside of those of runs that can be written. */
+  readonly written: readonly string[]
   readonly network: boolean
   /** Variables of the process beside those that every process gets. */
   readonly env: Readonly<Record<string, string>>
@@ -39,13 +41,15 @@ export interface WorkerSandboxOptions {
   readonly network: boolean
   /** Further files and folders that they may read. */
   readonly read: readonly string[]
+  /** Folders that they may write besides. One that holds the project, or lies in `.evsys`, stays as it is. */
+  readonly write: readonly string[]
 }
 
 /** Parts of `.evsys` that runs read. */
 const readParts = ['cache', 'datasets', 'blobs']
 
 export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
-  const { level, projectDir, outputRoot, hidden, runs, plugins, network, read } = options
+  const { level, projectDir, outputRoot, hidden, runs, plugins, network, read, write } = options
   const home = join(projectDir, '.evsys')
   mkdirSync(join(home, 'cache'), { recursive: true })
   const caches = { EVSYS_CACHE: cacheFolder(), HF_HUB_CACHE: hubCacheFolder() }
@@ -71,9 +75,12 @@ export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
     if (existsSync(path)) mounts.push({ source: path, target: path, writable: name === 'cache' && isTrusted })
   }
   for (const path of wanted.filter((each) => isWithin(each, home))) mounts.push({ source: path, target: path })
+  const written = write.filter((path) => !isWithin(projectDir, path) && !isWithin(path, home))
+  for (const path of written) mounts.push({ source: path, target: path, writable: true })
   return {
     level,
     mounts,
+    written,
     hidden: [home, ...hidden, join(packageRoot, '.git'), join(packageRoot, '.evsys')],
     shownIn: outputRoot,
     network,
@@ -82,13 +89,14 @@ export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
 }
 
 /** Whether folders of runs can be shown. Below `.evsys`, which the worker sees a folder of ours in place of, they always can. */
-export function hasPlace({ shownIn, hidden }: WorkerSandbox): boolean {
-  return isWithinAny(shownIn, hidden) || existsSync(shownIn)
+export function hasPlace({ shownIn, hidden, written }: WorkerSandbox): boolean {
+  return (isWithinAny(shownIn, hidden) || existsSync(shownIn)) && written.every((path) => existsSync(path))
 }
 
-/** Makes the folder in which those of runs are shown. */
-export function makePlace(sandbox: WorkerSandbox): void {
-  if (!hasPlace(sandbox)) makeFolder(sandbox.shownIn)
+/** Makes the folder in which those of runs are shown, and others that are written. */
+export function makePlace({ shownIn, hidden, written }: WorkerSandbox): void {
+  if (!isWithinAny(shownIn, hidden)) makeFolder(shownIn)
+  for (const path of written) makeFolder(path)
 }
 
 // The recursive way of Node never returns below /proc.

@@ -99,7 +99,7 @@ export function capInTheWay(
 }
 
 /** Runs that the cap on them leaves; absent: no cap. */
-export function runsLeft({ settings, spend, attempts }: ResearchState): number | undefined {
+function runsLeft({ settings, spend, attempts }: ResearchState): number | undefined {
   const cap = settings?.budget.runs
   if (cap === undefined) return undefined
   const open = attempts.reduce((sum, { runs }) => sum + runs.filter(({ status }) => status === 'running').length, 0)

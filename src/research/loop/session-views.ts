@@ -94,7 +94,7 @@ function noiseOfIncumbent(state: ResearchState, pooled: SessionNoise): SessionNo
 const learned = new WeakMap<ResearchState['attempts'], NoiseModel>()
 
 /** Noise by level, from everything that was measured. A function of the attempts alone, so it is worked out once for them. */
-export function noiseModelOf({ attempts, settings }: ResearchState): NoiseModel {
+function noiseModelOf({ attempts, settings }: ResearchState): NoiseModel {
   const known = learned.get(attempts)
   if (known !== undefined) return known
   const model = learnNoise(attempts, settings?.direction ?? 'min')

@@ -206,7 +206,7 @@ const areas: readonly (readonly [RegExp, EditArea])[] = [
 ]
 
 /** What a param of an algorithm is about, by its name. */
-export function areaOfParam(param: string): EditArea {
+function areaOfParam(param: string): EditArea {
   if (rewardParams.has(param)) return 'reward'
   return areas.find(([name]) => name.test(param))?.[1] ?? 'algorithm'
 }

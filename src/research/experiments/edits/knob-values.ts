@@ -44,7 +44,7 @@ export function turnKnobs(
 }
 
 /** The value of a document with other knobs; a text says why that cannot be. */
-export function turnedValue(before: Mapping, turned: Knobs, catalog: EditCatalog): Mapping | string {
+function turnedValue(before: Mapping, turned: Knobs, catalog: EditCatalog): Mapping | string {
   const own = knobsOf(before, catalog)
   const wanted = settledKnobs({ ...own, ...turned }, catalog)
   let value = before

@@ -58,7 +58,7 @@ export function paramSpec(schema: Mapping, written: unknown, fields: readonly st
 }
 
 /** The choice that takes a param out. */
-export const absent = '(default)'
+const absent = '(default)'
 
 function specOfMark(mark: Exclude<SearchMark, { off: string }>, schema: Mapping, today: unknown): KnobSpec | undefined {
   if (mark.values !== undefined) return choice(mark.values, true)

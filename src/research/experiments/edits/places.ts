@@ -116,11 +116,6 @@ export function dataBlocks(root: Mapping): { readonly at: At; readonly path: Pat
   })
 }
 
-export interface Transform {
-  readonly kind: string
-  readonly params: Mapping
-}
-
 /** The transforms of a data block, as far as they are written as such. */
 export function transformsAt(root: Mapping, path: Path): readonly unknown[] {
   const list = getAt(root, [...path, 'transforms'])

@@ -13,9 +13,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import type { Duplex } from 'node:stream'
 import type { ExecSpec, Level, Mount } from '../contracts/index.ts'
-import { identify, isAlive, type ProcessIdentity, temporaryFolder } from '../kernel/index.ts'
+import { identify, isAlive, type ProcessChannel, type ProcessIdentity, temporaryFolder } from '../kernel/index.ts'
 import { disablesNamespaces } from './bubblewrap.ts'
 import { cgroups, type Group, innerLimits, outerLimits } from './cgroups.ts'
 import { isWithin } from './proc-files.ts'
@@ -65,7 +64,7 @@ class ShutInProcess {
   readonly #shown = new Map<string, string>()
   #pid: number | undefined
   #identity: readonly ProcessIdentity[] = []
-  #helper: Duplex | undefined
+  #helper: ProcessChannel | undefined
   #answers: ((line: string) => void)[] = []
   #resting = 0
 
@@ -124,7 +123,7 @@ class ShutInProcess {
       env: launched.env,
       stdio: ['pipe' as const, ...files],
       /** The process was started, or could not be. */
-      started: (pid: number | undefined, channel: Duplex | undefined) => {
+      started: (pid: number | undefined, channel: ProcessChannel | undefined) => {
         for (const file of files) if (file !== 'ignore') closeSync(file)
         this.#pid = pid
         this.#helper = channel

@@ -1,6 +1,6 @@
 // Plays rows of recipes: each is an arm of an experiment, beside one honest arm whose numbers are known. Rows share an experiment, since
 // a start costs more than a run; where one of them did harm, each half is played again, until it is known which.
-
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'

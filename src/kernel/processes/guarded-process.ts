@@ -36,6 +36,16 @@ export interface GuardedProcessOptions {
   readonly spares?: readonly ForkSpec[] | undefined
 }
 
+/** An open file that both sides read and write. Declarations that are shipped name no types of Node. */
+export interface ProcessChannel {
+  readonly destroyed: boolean
+  setEncoding(encoding: 'utf8'): unknown
+  on(event: 'data', listener: (text: string) => void): unknown
+  once(event: 'close', listener: () => void): unknown
+  write(text: string): unknown
+  destroy(): unknown
+}
+
 /** Where a process is started in place of this machine as it is. */
 export interface ProcessPlace {
   launch(
@@ -48,7 +58,7 @@ export interface ProcessPlace {
     /** Its open files from number 6 on. */
     readonly stdio: readonly (number | 'pipe' | 'ignore')[]
     /** Called when there is a process, or none; `channel` is number 6. */
-    started(pid: number | undefined, channel: Duplex | undefined): void
+    started(pid: number | undefined, channel: ProcessChannel | undefined): void
   }
 }
 

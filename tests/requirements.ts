@@ -378,6 +378,8 @@ export const requirements = {
     'a key sees, samples, trains, downloads and deletes only what it made; an owner key everything, a read key changes nothing; keys have their turns',
   'TRN-21': 'each key has a quota of models, checkpoints, bytes and waiting samples; beyond it others are not affected',
   'TRN-22': 'work whose client is gone is taken out of the queue or stopped',
+  'TRN-24':
+    'training waits for no one’s long answers, nor answers for training: the engine divides its time, and one request for many samples holds up no other',
   'TRN-23':
     'numbers, names and bodies are bounded before they are used; one bad record breaks no list, no answer names a file',
 

@@ -37,6 +37,13 @@ describe('leaks', () => {
     })
   })
 
+  it('are looked for in a text of 300,000 characters as fast as in many short ones (DATA-3)', async () => {
+    const before = process.cpuUsage()
+    expect(await leaks([`${'question '.repeat(33_333)} ${tasks[3]?.instruction}`])).toMatchObject({ exact: 0 })
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1e6).toBeLessThan(2)
+  })
+
   it('are found inside a longer text, and where a word was changed (DATA-3)', async () => {
     const found = await leaks([
       'Query: what is the weather going to be like in Lisbon tomorrow morning? Answer briefly.',

@@ -1,6 +1,7 @@
 // What the runs of an experiment need beyond their folder and their trainer, by what it declares: the plugins that it names say whether they
 // call services or open sandboxes. What is not declared is not there.
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import type { Plan, PluginCard, PluginSpec } from '../../contracts/index.ts'
 
 export interface RunNeeds {
@@ -55,12 +56,16 @@ const codeVerifier = /"fn_name"\s*:\s*"code"/
 
 /** Whether rows of a file are verified by running the answer. */
 async function namesCode(path: string): Promise<boolean> {
-  // Who opens a pipe waits for its writer.
-  if (!/\.jsonl?$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
-  let rest = ''
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20, end: mostBytes })) {
-    if (codeVerifier.test(rest + chunk)) return true
-    rest = String(chunk).slice(-64)
+  if (!/\.jsonl?$/.test(path)) return false
+  try {
+    if (!(await stat(path)).isFile()) return false // who opens a pipe waits for its writer
+    let rest = ''
+    for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20, end: mostBytes })) {
+      if (codeVerifier.test(rest + chunk)) return true
+      rest = String(chunk).slice(-64)
+    }
+  } catch {
+    // What cannot be read is an error of the data, with its place, when its rows are read.
   }
   return false
 }

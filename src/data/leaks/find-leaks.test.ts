@@ -37,11 +37,13 @@ describe('leaks', () => {
     })
   })
 
-  it('are looked for in a text of 300,000 characters as fast as in many short ones (DATA-3)', async () => {
+  // V8 wrote all of such a text anew for each of its characters, once the search was compiled: from the third text on.
+  it('are looked for in texts of 200,000 characters in linear time (DATA-3)', async () => {
     const before = process.cpuUsage()
-    expect(await leaks([`${'question '.repeat(33_333)} ${tasks[3]?.instruction}`])).toMatchObject({ exact: 0 })
+    const texts = Array.from({ length: 5 }, (_, i) => `question ${i}`.repeat(20_000))
+    expect(await leaks(texts)).toMatchObject({ rows: 5, exact: 0, near: 0 })
     const { user, system } = process.cpuUsage(before)
-    expect((user + system) / 1e6).toBeLessThan(2)
+    expect((user + system) / 1e6).toBeLessThan(3)
   })
 
   it('are found inside a longer text, and where a word was changed (DATA-3)', async () => {

@@ -378,10 +378,10 @@ export const requirements = {
     'a key sees, samples, trains, downloads and deletes only what it made; an owner key everything, a read key changes nothing; keys have their turns',
   'TRN-21': 'each key has a quota of models, checkpoints, bytes and waiting samples; beyond it others are not affected',
   'TRN-22': 'work whose client is gone is taken out of the queue or stopped',
-  'TRN-24':
-    'training waits for no one’s long answers, nor answers for training: the engine divides its time, and one request for many samples holds up no other',
   'TRN-23':
     'numbers, names and bodies are bounded before they are used; one bad record breaks no list, no answer names a file',
+  'TRN-24':
+    'training waits for no one’s long answers, nor answers for training: the engine divides its time, and one request for many samples holds up no other',
 
   'HAR-460': 'folders deeper than any path, which an agent left, are removed after its trial and after a killed job',
   'REL-460': 'whatever reads what others wrote refuses what is malformed with a typed error, within 5 s and 500 MB',

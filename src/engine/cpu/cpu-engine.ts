@@ -207,9 +207,9 @@ async function sampleTogether(held: Held, first: SampleWork, turns: SampleTurns)
     await add(first)
     for (;;) {
       for (let next = turns.more(); next !== undefined; next = turns.more()) await add(next)
-      await turns.between(isUsed)
       const busy = [...sessions.values()].filter(({ hasWork }) => hasWork)
       if (busy.length === 0) return
+      await turns.between(isUsed)
       for (const session of busy) {
         try {
           session.step()

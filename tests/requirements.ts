@@ -66,6 +66,8 @@ export const requirements = {
   'KER-12': 'blobs are content-addressed, shared between writers, and pinned by name before they appear',
   'KER-13': 'secrets resolve at use and are removed from everything that is emitted',
   'KER-14': 'every define* returns a frozen plugin that the registry can list and describe',
+  'KER-41':
+    'time in which a process has no processor, since others have it or it is suspended, does not count as being stuck',
   'KER-430':
     'in folders that foreign code writes a link leads nowhere and a pipe is not waited for: what is read is a regular file of bounded size, what is written lands where it belongs',
 
@@ -1132,6 +1134,11 @@ export const requirements = {
     'sides of a claim may name benchmarks, ARM@BENCHMARK, and `max_drop` what may be lost; what makes no sense is a located error',
   'USE-532':
     'a claim between benchmarks is in the plan with its power, and its verdict, Holm-adjusted, with the part that is class mix, in text, JSON, experiment.md, report and show',
+  'USE-540':
+    '`run --dry` counts the runs that a run takes from the record by the comparison that the run makes, and forecasts the others, in text and JSON',
+  'USE-541':
+    'the forecast of a plan, once one run was measured, is within a factor of two of what it takes of processors',
+  'USE-542': 'a conclusion is shown line by line: claims, best arm, tests, what failed and what to beware of, in terminal and report',
   'USE-480':
     '`repro` leaves out rows that repeat questions where the experiment did, so that its data are compared as they were',
   'USE-481': 'a checkpoint of a client, wherever it stands, takes EXPERIMENT/ARM or a run by name',

@@ -177,7 +177,15 @@ export const RunEvent = z.discriminatedUnion('type', [
     data_hash: z.string(),
     n_leaked: Count.optional().describe('Rows left out, since they repeat questions of a benchmark.'),
   }),
-  runEvent('step.finished', { step: Count, metrics: Metrics }),
+  runEvent('step.finished', {
+    step: Count,
+    metrics: Metrics,
+    spent_usd: z
+      .number()
+      .min(0)
+      .optional()
+      .describe('What models beside the one in training have cost in this attempt so far. Absent: nothing.'),
+  }),
   runEvent('checkpoint.saved', {
     step: Count,
     kind: CheckpointKind,

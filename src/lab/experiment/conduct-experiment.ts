@@ -122,7 +122,8 @@ async function stopUnfinished(session: ExperimentSession, reason: unknown): Prom
     : { code: 'BUDGET_EXCEEDED' as const, message: String(reason) }
   for (const row of await session.store.runs(session.experiment.id)) {
     if (row.status === 'pending' || row.status === 'running') {
-      await reportRun(session, row, { type: 'run.finished', status: 'stopped', metrics: {}, error })
+      const cost_usd = session.spentBy(row.id)
+      await reportRun(session, row, { type: 'run.finished', status: 'stopped', metrics: {}, error, cost_usd })
     }
   }
 }

@@ -205,6 +205,11 @@ export class ExperimentSession {
   /** Counts what models outside of runs cost: judges, and those that are scored for comparison. */
   readonly onCost = (usd: number): void => this.#signals.stopAt(this.#signals.budget.spend(usd))
 
+  /** What a run that has not ended has cost so far. */
+  spentBy(runId: string): number | undefined {
+    return this.#signals.budget.spentBy(runId)
+  }
+
   /** Ends whatever runs, at once. */
   kill(): void {
     this.#signals.working.abort()

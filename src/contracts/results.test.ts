@@ -75,6 +75,7 @@ describe('the documents under --json', () => {
       'judges',
       'guards',
       'reusable',
+      'forecast',
       'power',
       'leaks',
       'data',

@@ -347,6 +347,18 @@ export const PlanPower = z.strictObject({
 })
 export type PlanPower = z.infer<typeof PlanPower>
 
+/** What runs will take, by the pace of earlier ones. */
+const Forecast = z.strictObject({
+  runs: Count,
+  steps: Count.nullable().describe('Null: unknown until the data is read.'),
+  evals: Count.nullable(),
+  tokens: Count.nullable(),
+  wall_s: z.number().min(0).nullable().describe('Null: no such run was measured.'),
+  cost_usd: z.number().min(0).nullable(),
+  max_concurrent: Count,
+  measured_on: Count.describe('Earlier runs that time, tokens and cost were measured on.'),
+})
+
 /** `evsys run --json` and `evsys show --json`. */
 export const ExperimentResult = z.strictObject({
   experiment_id: z.string(),
@@ -380,7 +392,10 @@ export const ExperimentResult = z.strictObject({
   failures: z.array(RunFailures).optional().describe('What failed within runs without ending them, counted.'),
   judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
   guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
-  reusable: Count.optional().describe('Runs of the plan that the record holds already; under --dry alone.'),
+  reusable: Count.optional().describe(
+    'Runs of the plan that a run takes from the record, by all that it compares; under --dry alone.',
+  ),
+  forecast: Forecast.optional().describe('What the other runs of the plan will take; under --dry alone.'),
   power: z.array(PlanPower).optional().describe('What the whole plan can find out; under --dry alone.'),
   leaks: z
     .array(Leak)

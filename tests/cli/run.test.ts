@@ -183,7 +183,9 @@ describe('run --dry', () => {
       const result = ExperimentResult.parse(JSON.parse(second.stdout))
       expect(result.conclusion?.verdict).toBe('exploratory')
       expect(result.power).toMatchObject([{ benchmark: 'val', metric: 'pass@1', pairs: 2, tasks: 3 }])
-      expect(second.stderr).toMatch(/^time +about .*measured on \d+ earlier runs$/m)
+      expect(second.stderr).toMatch(/^work +none: every run is in the record$/m)
+      const third = await runMain(['run', 'config.yaml', '--dry', '--fresh', '--json'], { cwd })
+      expect(third.stderr).toMatch(/^time +about .*measured on \d+ earlier runs$/m)
     },
     slow,
   )

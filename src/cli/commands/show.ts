@@ -27,7 +27,8 @@ export async function show(context: CommandContext, reference: string, { data }:
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const experiment = await store.findExperiment(reference)
-    const { evidenceOf, isDryRun, resultOf, selectedEval, experimentStatus } = await import('../../record/index.ts')
+    const record = await import('../../record/index.ts')
+    const { conclusionLines, evidenceOf, isDryRun, resultOf, selectedEval, experimentStatus } = record
     const found = await resultOf(store, experiment, project)
     const { evidence, runs } = await evidenceOf(store, experiment, project)
     const files = found.files ?? undefined
@@ -42,7 +43,7 @@ export async function show(context: CommandContext, reference: string, { data }:
         verdict === undefined
           ? ['verdict', status === 'interrupted' ? unfinished : `none yet: ${status}`]
           : ['verdict', `${verdict}${isDryRun(experiment) ? ' (trial)' : ''}`, verdictPaint(verdict, output.colors)],
-        ...optional('conclusion', experiment.conclusion),
+        ...optional('conclusion', conclusionLines(experiment.conclusion ?? '').join('\n')),
         ...optional('claim', claimLines(evidence).join('\n')),
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
         ['made', madeText(experiment, result, runs.length)],

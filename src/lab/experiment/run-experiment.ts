@@ -74,6 +74,55 @@ export async function checkRunnable(
   }
 }
 
+/**
+ * Names of the runs that a run of the file would take from the record now, by the comparison that it makes itself: code, data, engine and
+ * scorers, plugins and predecessors. Nothing is recorded or trained.
+ */
+export async function runsInRecord(
+  source: ConfigSource,
+  options: Pick<RunExperimentOptions, 'cwd' | 'set' | 'onNotice'> & { projectDir: string; signal: AbortSignal },
+): Promise<string[]> {
+  const { cwd, set, projectDir, signal, onNotice } = options
+  const { recordedWeights } = await loadWeights()
+  const findWeights: FindWeights = (name, kind, _project, base) =>
+    recordedWeights(name, kind, { projectDir, base, signal })
+  const loaded = await loadExperiment(source, { cwd, set, signal, findWeights, refuseUnused: true })
+  const plugins = pluginReferences(loaded)
+  const [seal, { checkExperiment }, { openChecked }] = await Promise.all([
+    sealOf(loaded, projectDir, 'auto'),
+    loadCheck(),
+    loadSession(),
+  ])
+  await using catalog = await openCatalog({ builtins: builtins(), projectDir, plugins, hidden: seal.hidden, signal })
+  const checked = await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
+  await using store = await openRecord(projectDir, signal)
+  const { sealed } = await openChecked(checked, {}, signal)
+  const scratch = temporaryFolder('reusable')
+  try {
+    await sealed.place(scratch) // rows that repeat its questions may be left out
+    const { runsToTake } = await loadReuse()
+    const { plan, cards } = checked
+    const benchmarks = sealed.sealed
+    const asked = {
+      store,
+      plan,
+      runs: plan.runs,
+      projectDir,
+      plugins,
+      seal,
+      sealed,
+      benchmarks,
+      cards,
+      signal,
+      onNotice,
+    }
+    return [...(await runsToTake(asked)).keys()]
+  } finally {
+    await sealed[Symbol.asyncDispose]()
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
 async function sealOf(
   { plan }: LoadedExperiment,
   projectDir: string,
@@ -88,6 +137,15 @@ async function sealOf(
 // The record, statistics and the pool of workers: a third of the code of evsys.
 function loadConduct(): Promise<typeof import('./conduct-experiment.ts')> {
   return import('./conduct-experiment.ts')
+}
+
+function loadReuse(): Promise<typeof import('./reuse-runs.ts')> {
+  return import('./reuse-runs.ts')
+}
+
+async function openRecord(projectDir: string, signal: AbortSignal) {
+  const { openStore } = await import('../../store/index.ts')
+  return await openStore(join(projectDir, '.evsys', 'evsys.db'), { clock: systemClock, signal })
 }
 
 function loadSession(): Promise<typeof import('./experiment-session.ts')> {

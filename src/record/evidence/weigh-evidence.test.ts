@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
 import type { EvalRow, PairEvidence, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
-import { conclusionText, number } from './conclusion-text.ts'
+import { conclusionLines, conclusionText, number } from './conclusion-text.ts'
 import { metricOf, stoppedRuns } from './evidence-of.ts'
 import { measureForgetting, type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
@@ -547,5 +547,32 @@ describe('forgetting', () => {
   it('is unknown where a score is missing, and absent without a chain (LAB-59)', () => {
     expect(chainOf({ first: [{ a: 1 }], second: [{ b: 1 }] })).toMatchObject({ lost: [null, null], mix: null })
     expect(chainOf({ first: [{ a: 1, b: 1 }] })).toBeUndefined()
+  })
+})
+
+describe('the lines of a conclusion', () => {
+  it('begin where its subject changes, and are the whole of it (USE-542)', () => {
+    const runs = [...arm('old', [3, 4, 5, 3]), ...arm('new', [7, 8, 7, 9])]
+    const failed = arm('broken', [0], { status: 'failed', error: { code: 'WORKER_DIED', message: 'it died' } })
+    const plan = planOf({ min_effect: 0 })
+    const arms = [...plan.arms, { name: 'broken', params: {}, seeds: [1] }]
+    const evidence = weighEvidence({ plan: { ...plan, arms }, runs: [...runs, ...failed], metricOf })
+    const text = conclusionText(evidence, {
+      failures: [{ run: 'old-1', kind: 'cut_rows', n: 2, of: 10 }],
+      stopped: { n: 1, message: 'budget.steps is 4, and 5 are used.' },
+    })
+    const lines = conclusionLines(text)
+    expect(lines.join(' ')).toBe(text)
+    expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      'Supported: new',
+      'Best of',
+      '8 of',
+      'broken: 1',
+      'Stopped by',
+      'Rows cut',
+      'The best',
+    ])
+    const several = { ...evidence, claims: [evidence.claim, evidence.claim] }
+    expect(conclusionLines(conclusionText(several)).filter((line) => /^Claim \d: /.test(line))).toHaveLength(2)
   })
 })

@@ -29,6 +29,16 @@ async function typed(command: string, cwd: string): Promise<ExperimentResult> {
   return ExperimentResult.parse(JSON.parse(stdout || '{}'), { error: () => stderr })
 }
 
+/** Types a command, and Ctrl-C when it says `moment`. */
+async function interrupted(words: readonly string[], moment: RegExp, cwd: string): Promise<void> {
+  const controller = new AbortController()
+  const stop = (text: string) => moment.test(text) && controller.abort()
+  const silent = { stdout: { write: () => {} }, stdin: (async function* () {})() }
+  const env = { PATH: process.env.PATH ?? '' }
+  const code = await main(words, { ...silent, stderr: { write: stop }, cwd, env, signal: controller.signal })
+  expect(code).toBe(130)
+}
+
 function lab(options: SmallLabOptions): string {
   const cwd = folder()
   writeSmallLab(cwd, options)
@@ -62,13 +72,50 @@ describe('a command that `next` proposes', () => {
     expect((await nextSteps(cwd)).map(({ command }) => command)).not.toContain(confirm?.command)
   })
 
+  it('resumes a session that was cut short, up to its cap (USE-322)', slow, async () => {
+    const cwd = folder()
+    await interrupted(['research', 'run', '--task', 'table-search', '--max-experiments', '12'], /^ +2 {2}/m, cwd)
+    const [resume] = await nextSteps(cwd)
+    expect(resume).toMatchObject({ kind: 'resume', command: expect.stringContaining('--resume') })
+    expect((await runMain(wordsOf(resume?.command ?? ''), { cwd })).code).toBe(0)
+    const { stdout } = await runMain(['research', 'status', '--json'], { cwd })
+    expect(JSON.parse(stdout)).toMatchObject({ n_experiments: 12 })
+    expect((await nextSteps(cwd)).map(({ command }) => command)).not.toContain(resume?.command)
+  })
+
+  it('goes on with a session that ended at its cap, and tries what a person wants tried (USE-322)', slow, async () => {
+    const cwd = folder()
+    const Status = z.looseObject({ n_experiments: z.number(), backlog: z.array(z.looseObject({ text: z.string() })) })
+    const status = async () =>
+      Status.parse(JSON.parse((await runMain(['research', 'status', '--json'], { cwd })).stdout))
+    await runMain(['research', 'run', '--task', 'table-search', '--max-experiments', '3'], { cwd })
+    const [more, ...others] = await nextSteps(cwd)
+    expect({ kind: more?.kind, others: others.filter(({ command }) => command !== undefined) }).toEqual({
+      kind: 'resume',
+      others: [],
+    })
+    expect((await runMain(wordsOf(more?.command ?? ''), { cwd })).code).toBe(0)
+    expect((await status()).n_experiments).toBe(8)
+    expect((await nextSteps(cwd)).map(({ command }) => command)).not.toContain(more?.command)
+
+    // Words alone are for a proposer that reads them; the optimizer does not.
+    await runMain(['research', 'steer', 'add-idea', 'look at the corners'], { cwd })
+    const words = (await nextSteps(cwd)).find(({ kind }) => kind === 'idea')
+    expect(words).toEqual({ kind: 'idea', command: undefined })
+    const idea = { title: 'wider', hypothesis: '', family: 'width', category: 'architectural' }
+    const change = { kind: 'knobs', knobs: { width: 512, depth: 6, dropout: 0.1 } }
+    await runMain(['research', 'steer', 'add-idea', '--idea', JSON.stringify({ ...idea, change })], { cwd })
+    const ready = (await nextSteps(cwd)).find(({ kind, command }) => kind === 'idea' && command !== undefined)
+    expect((await runMain(wordsOf(ready?.command ?? ''), { cwd })).code).toBe(0)
+    expect((await nextSteps(cwd)).map(({ command }) => command)).not.toContain(ready?.command)
+    const after = await status()
+    expect(after.backlog.map(({ text }) => text)).toEqual(['look at the corners'])
+    expect(after.n_experiments).toBe(9)
+  })
+
   it('resumes what was cut short (USE-322)', slow, async () => {
     const cwd = lab({ steps: 40 })
-    const controller = new AbortController()
-    const stop = (text: string) => text.includes('step 8:') && controller.abort()
-    const silent = { stdout: { write: () => {} }, stdin: (async function* () {})() }
-    const env = { PATH: process.env.PATH ?? '' }
-    await main(['run', 'config.yaml'], { ...silent, stderr: { write: stop }, cwd, env, signal: controller.signal })
+    await interrupted(['run', 'config.yaml'], /step 8:/, cwd)
     const [resume, ...others] = await nextSteps(cwd)
     expect({ kind: resume?.kind, others }).toEqual({ kind: 'resume', others: [] })
     const { status, runs } = await typed(resume?.command ?? '', cwd)

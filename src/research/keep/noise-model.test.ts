@@ -54,6 +54,29 @@ describe('noise that is learned', () => {
     expect(Number.isFinite(learnNoise([], 'min').at(3).variance)).toBe(true)
   })
 
+  it('is one item where seeds that all agree are scored on items, also at a score of 0 (RES-530)', () => {
+    const scored = (value: number, outcomes: readonly number[]) => ({
+      scores: [1, 2, 3].map((seed) => ({ seed, value, items: outcomes })),
+    })
+    const none = scored(0, Array(20).fill(0))
+    const noise = learnNoise([none], 'max')
+    expect(Math.sqrt(noise.at(0).variance)).toBeCloseTo(1 / 20, 12)
+    // Every item better, on a few of them: far, and not beyond all measure.
+    const [few, all] = [scored(0, [0, 0, 0]), scored(1, [1, 1, 1])]
+    const gain = compareByNoise({
+      direction: 'max',
+      candidate: all.scores,
+      incumbent: few.scores,
+      noise: learnNoise([few, all], 'max'),
+    })
+    expect(gain?.mean).toBe(1)
+    expect((gain?.mean ?? 0) / ((gain?.sigma ?? 0) / Math.sqrt(3))).toBeLessThan(5)
+    const coarse = scored(0.25, [0.5, 0, 0.5, 0])
+    expect(Math.sqrt(learnNoise([coarse], 'max').at(0.25).variance)).toBeCloseTo(0.125, 12)
+    const losses = scored(2.2, [2.3, 2.1, 2.10001, 2.29999])
+    expect(Math.sqrt(learnNoise([losses], 'min').at(2.2).variance)).toBeLessThan(1e-5)
+  })
+
   it('believes in what seeds have in common as pairs show it (RES-530)', () => {
     const random = draws('shared')
     const pairsOf = (own: number) => Array.from({ length: 3 }, () => own * random.normal())

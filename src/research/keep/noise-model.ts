@@ -39,8 +39,9 @@ export function learnNoise(candidates: readonly MeasuredCandidate[], direction: 
   // Seeds that agree to the last digit say that scores are coarse, where others do not.
   const told = spread.filter(({ variance }) => variance > least ** 2)
   if (told.length === 0) {
-    // One seed says nothing: then a difference as large as the score itself counts as noise, and nothing is kept by luck.
-    const variance = spread.length > 0 ? least ** 2 : (all[0]?.level ?? 1) ** 2 || 1
+    // One seed says nothing: then a difference as large as the score itself counts as noise, and nothing is kept by luck. Seeds that all
+    // agree on the same items say that noise is below what scores can show, which is one item.
+    const variance = spread.length > 0 ? Math.max(least, oneItem(candidates)) ** 2 : (all[0]?.level ?? 1) ** 2 || 1
     return { at: () => ({ variance, df: Math.max(1, spread.length) }), shared: 0 }
   }
   const place = placer(
@@ -137,6 +138,20 @@ function kernel(a: readonly number[], b: readonly number[]): number {
   const [otherRank = 0, otherSize = 0] = b
   const apart = (rank - otherRank) / prior.reach
   return prior.level + prior.rank * Math.exp((-apart * apart) / 2) + prior.slope.variance * size * otherSize
+}
+
+// The step of a score over so many items: the smallest gap between outcomes, on one of them. Rights and wrongs are a whole apart, also
+// where only one of the two was seen. Outcomes that lie as close as they like leave next to nothing.
+function oneItem(candidates: readonly MeasuredCandidate[]): number {
+  const tables = candidates.flatMap(({ scores }) =>
+    scores.flatMap(({ items }) => (items === undefined || items === 'fresh' || items.length === 0 ? [] : [items])),
+  )
+  const outcomes = [...new Set(tables.flat())].sort((a, b) => a - b)
+  const [only, ...others] = outcomes
+  if (only === undefined) return 0
+  const gaps = others.map((outcome, i) => outcome - (outcomes[i] ?? outcome))
+  const gap = gaps.length > 0 ? Math.min(...gaps) : only === 0 || only === 1 ? 1 : 0
+  return gap / Math.min(...tables.map(({ length }) => length))
 }
 
 // Where a level lies: the normal quantile of its rank among all that were scored, and for losses above zero its logarithm.

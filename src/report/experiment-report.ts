@@ -115,7 +115,8 @@ function concluded({ verdict, text }: { verdict: Verdict; text: string }): Conte
   const [claimed = '', ...others] = conclusionLines(clipped(withoutVerdict(text, verdict), 6000))
   const [first = '', ...rest] = claimed.split(/(?<=[.!?)]) (?=[A-Z0-9])/)
   const lines = [rest.join(' '), ...others].filter((line) => line !== '')
-  return html`<p class="lead">${verdictMark(verdict)} ${first}</p><p class="rest">${lines.map((line) => html`${line}<br>`)}</p>`
+  const list = html`<ul class="plain rest">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
+  return html`<p class="lead">${verdictMark(verdict)} ${first}</p>${lines.length === 0 ? undefined : list}`
 }
 
 // The mark says it already. What follows may be the name of an arm, which keeps its letters.

@@ -70,8 +70,18 @@ describe('the help desk', { timeout: 300_000 }, () => {
     const shown = ['deduped', 'linear', 'april', 'per_class', 'returns', 'confusion', 'Wrong answers', 'Curves']
     for (const text of shown) expect(report.includes(text), text).toBe(true)
     expect(printed['evsys next']).toMatch(/decide whether/)
+    // Values of single tasks have a mix of classes; macro-F1 has none.
+    const between = printed['evsys compare helpdesk/deduped@val helpdesk/deduped@april'] ?? ''
+    expect(between.match(/^(?:macro_f1|accuracy):|not known: macro_f1 is no mean over tasks/gm)).toEqual([
+      'macro_f1:',
+      'not known: macro_f1 is no mean over tasks',
+      'accuracy:',
+    ])
     expect(existsSync(join(cwd, 'adapter/adapter_config.json'))).toBe(true)
     expect(existsSync(join(cwd, '.evsys/datasets'))).toBe(true)
+    // The whole benchmarks, as the guide has them.
+    cpSync(join(root, 'examples/helpdesk/data'), join(cwd, 'data'), { recursive: true })
+    await evsys(['validate', 'may.yaml', '--deep'])
   })
 })
 

@@ -81,7 +81,7 @@ describe('the help desk', { timeout: 300_000 }, () => {
     expect(existsSync(join(cwd, '.evsys/datasets'))).toBe(true)
     // The whole benchmarks, as the guide has them.
     cpSync(join(root, 'examples/helpdesk/data'), join(cwd, 'data'), { recursive: true })
-    await evsys(['validate', 'may.yaml', '--deep'])
+    await evsys(['validate', 'may.yaml', '--deep', '--set', 'model.name=evsys/nano'])
   })
 })
 

@@ -860,6 +860,9 @@ export const requirements = {
   'RES-537': 'the most promising places of a mixed space are found, and none that was tried',
   'RES-538': 'on a plateau the default strategy goes step by step to where its model expects most, however far',
   'RES-539': 'a change of knobs is one by what it changes, whatever its author calls it',
+  'RES-571': 'seeds before the end of a session go where the choice of its best gains most by them',
+  'RES-570':
+    'where items are right or wrong and no seed has changed a score, as at a score of 0, noise is that of half an item and not none',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':

@@ -54,6 +54,24 @@ describe('noise that is learned', () => {
     expect(Number.isFinite(learnNoise([], 'min').at(3).variance)).toBe(true)
   })
 
+  it('is that of half an item at a score of 0, whatever the seeds say (RES-570)', () => {
+    const answers = (right: number) => Array.from({ length: 200 }, (_, i) => Number(i < right))
+    const scored = (...right: number[]) => ({
+      scores: right.map((n, seed) => ({ seed, value: n / 200, items: answers(n) })),
+    })
+    const noise = learnNoise([scored(0, 0, 0)], 'max')
+    expect(Math.sqrt(noise.at(0).variance)).toBe(0.5 / 200)
+    // One item more is no gain beyond chance, twenty are.
+    const z = (right: number) => {
+      const [candidate, incumbent] = [scored(right).scores, scored(0, 0, 0).scores]
+      const gain = compareByNoise({ direction: 'max', candidate, incumbent, noise })
+      return (gain?.mean ?? 0) / ((gain?.sigma ?? 0) / Math.sqrt(gain?.n ?? 1))
+    }
+    expect(z(1)).toBeLessThan(2)
+    expect(z(20)).toBeGreaterThan(4)
+    expect(Math.sqrt(learnNoise([scored(0, 0, 0), scored(20, 26)], 'max').at(0.1).variance)).toBeGreaterThan(0.005)
+  })
+
   it('believes in what seeds have in common as pairs show it (RES-530)', () => {
     const random = draws('shared')
     const pairsOf = (own: number) => Array.from({ length: 3 }, () => own * random.normal())

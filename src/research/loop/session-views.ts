@@ -62,8 +62,8 @@ export function lineCount(files: CandidateFiles, document?: string): number {
 /** How much scores of the session differ by chance. */
 export function noiseOf(state: ResearchState): SessionNoise {
   const baseline = state.attempts.find(({ id }) => id === state.baseline)
-  const first = (baseline?.runs ?? []).flatMap(({ purpose, seed, value }) =>
-    purpose === 'noise' && value !== undefined ? [{ seed, value }] : [],
+  const first = (baseline?.runs ?? []).flatMap(({ purpose, seed, value, items }) =>
+    purpose === 'noise' && value !== undefined ? [{ seed, value, items }] : [],
   )
   const races = state.attempts.map(({ pairs }) => pairs)
   const replaced = state.kept.slice(1, -1).map((id) => attemptOf(state, id).scores)

@@ -218,8 +218,10 @@ describe('strategy default', () => {
     const state = stateOf(attempts, { space, rules: 2 })
     const request = { parents: ['a0'], mode: 'diversify', ideas: 2, avoidFamilies: [] } as const
     const ideas = [knobsOf(0, 0, 1, 1), knobsOf(3, 3, 0, 0)].map((knobs, place) => ideaOf(place, 'any', knobs))
-    const order = defaultStrategy.rank?.(ideas, state, { ...pluginContext(defaultStrategy, { run: 2 }), request })
-    expect(order?.[0]).toBe(1)
+    const orderAt = (plateau: number) =>
+      defaultStrategy.rank?.(ideas, state, { ...pluginContext(defaultStrategy, { run: 2, plateau }), request })
+    expect(orderAt(5)?.[0]).toBe(1) // 16 attempts without a better one are three plateaus of five
+    expect(orderAt(10)?.[0]).toBe(0)
   })
 
   it('leaves out a family after three in a row that kept nothing, if there is another (RES-105)', () => {

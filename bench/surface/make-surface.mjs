@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { axes, steps } from './space.mjs'
 
-const trees = 200
+const trees = 100
 const leaf = 2
 const file = fileURLToPath(new URL('nano-router.tsv', import.meta.url))
 const fidelities = Array.from({ length: steps.all / steps.every }, (_, i) => (i + 1) * steps.every)

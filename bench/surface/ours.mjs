@@ -2,7 +2,7 @@
 // trainings recommends, by its true worth. Every training counts: the baseline on its seeds, races, controls and those before the end.
 //   npm run build && node bench/surface/ours.mjs FOLDER TABLE [SESSIONS] [BUDGET] [FROM]
 // One line of JSON for each session. `node bench/surface/ours.mjs FOLDER null [SESSIONS] [EXPERIMENTS]` plays sessions in which no knob does
-// anything: trainings are those that were recorded on fifteen seeds of one recipe, with their answers to val and test; whatever is confirmed is wrong.
+// anything: trainings are those that were recorded on twelve seeds of one recipe, with their answers to val and test; whatever is confirmed is wrong.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -45,18 +45,20 @@ async function surfaceWorld(path, wanted) {
   }
 }
 
-/** Trainings of one recipe, drawn from those that were recorded on its fifteen seeds. @param {string} path @param {number} which */
+/** Trainings of one recipe, drawn from those that were recorded on its twelve seeds. @param {string} path @param {number} which */
 async function nullWorld(path, which) {
   const world = await surfaceWorld(path, 'nano-router')
   const file = fileURLToPath(new URL('nano-router.tsv', import.meta.url))
   const rows = readFileSync(file, 'utf8')
-    .trim()
+    .trimEnd()
     .split('\n')
     .map((line) => line.split('\t'))
-  const recorded = rows
-    .filter(([kind]) => kind === 'null')
+  const recorded = rows.filter(([kind]) => kind === 'null')
+  const recipeOf = (/** @type {string[]} */ cells) => cells.slice(1, 1 + Object.keys(world.space).length).join(' ')
+  const recipe = [...new Set(recorded.map(recipeOf))][which]
+  const own = recorded
+    .filter((cells) => recipeOf(cells) === recipe)
     .map((cells) => ({ val: bits(cells.at(-2)), test: bits(cells.at(-1)) }))
-  const own = recorded.slice((which * recorded.length) / 2, ((which + 1) * recorded.length) / 2)
   return {
     ...world,
     name: which === 0 ? 'null, a poor recipe' : 'null, a good recipe',

@@ -1,8 +1,8 @@
 // Records real trainings of evsys/nano over the space of space.mjs, by `evsys run`: one experiment for each piece, all in one project. It adds to
 // the table until there are as many as it was asked for, so that it can be ended and started again.
 //   npm run build && node bench/surface/record.mjs [WHOLE] [PIECE]
-// First points that fill the space, then changes of one or two knobs around the best of them, then second seeds of a part; last a poor and a good
-// recipe on fifteen seeds each, with the answers to single tasks of val and test: what differs between those is noise alone.
+// First points that fill the space, then changes of one or two knobs around the best of them, then second seeds of a part; a poor and a good
+// recipe on twelve seeds each, with the answers to single tasks of val and test: what differs between those is noise alone.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,21 @@ import { openStore } from '../../dist/store/index.js'
 import { draw, writeData } from './make-data.mjs'
 import { axes, runAt, steps } from './space.mjs'
 
-const counts = { fill: 170, near: 130, again: 60, null: 30 }
-const seeds = [1, 2]
+// In this order, so that a table that was ended early has something of each.
+const stages = /** @type {const} */ ([
+  ['fill', 80],
+  ['near', 40],
+  ['again', 24],
+  ['null', 24],
+  ['fill', 120],
+  ['near', 80],
+  ['fill', 170],
+  ['near', 130],
+  ['again', 60],
+])
 const file = fileURLToPath(new URL('nano-router.tsv', import.meta.url))
 const evsys = fileURLToPath(new URL('../../bin/evsys.js', import.meta.url))
-const whole = Number(process.argv[2] ?? Object.values(counts).reduce((sum, each) => sum + each))
+const whole = Number(process.argv[2] ?? 1000)
 const piece = Number(process.argv[3] ?? 40)
 const fidelities = Array.from({ length: steps.all / steps.every }, (_, i) => (i + 1) * steps.every)
 
@@ -72,43 +82,59 @@ const last = ({ scores = [] }) => scores.at(-1) ?? 0
 
 /** The next rows to record. @param {Row[]} known @param {number} count @returns {Row[]} */
 function nextRows(known, count) {
+  for (const [kind, upTo] of stages) {
+    const have = known.filter((row) => row.kind === kind).length
+    if (have < upTo) return makers[kind](known, have, Math.min(count, upTo - have))
+  }
+  return []
+}
+
+/** @type {Record<(typeof stages)[number][0], (known: Row[], have: number, count: number) => Row[]>} */
+const makers = {
+  fill: (known, have, count) => freshRows('fill', known, have, count, latinPoint),
+  near(known, have, count) {
+    const best = rankedRows(known).slice(0, 16)
+    return freshRows('near', known, have, count, (i) => changed(/** @type {Row} */ (best[i % best.length]).knobs, i))
+  },
+  // Over all levels, and the best more densely.
+  again(known, _, count) {
+    const again = new Set(known.filter(({ kind }) => kind === 'again').map(({ knobs }) => keyOf(knobs)))
+    const ranked = rankedRows(known)
+    const wanted = [...ranked.slice(0, 30), ...ranked.slice(30).filter((_, i) => i % 5 === 0)]
+    const open = wanted.filter(({ knobs }) => !again.has(keyOf(knobs)))
+    const spread = open.filter(
+      (_, i) => Math.floor(((i + 1) * count) / open.length) > Math.floor((i * count) / open.length),
+    )
+    return spread.map(({ knobs }) => ({ kind: 'again', knobs, seed: 2 }))
+  },
+  null(known, have, count) {
+    const ranked = rankedRows(known)
+    const pair = [ranked[Math.floor(ranked.length * 0.5)], ranked[5]]
+    return Array.from({ length: count }, (_, i) => ({
+      kind: 'null',
+      knobs: pair[i < count / 2 ? 0 : 1]?.knobs ?? {},
+      seed: 100 + have + (i % (count / 2)),
+    }))
+  },
+}
+
+/** @param {string} kind @param {Row[]} known @param {number} have @param {number} count @param {(i: number) => Knobs} pointAt */
+function freshRows(kind, known, have, count, pointAt) {
   const seen = new Set(known.map(({ knobs }) => keyOf(knobs)))
   /** @type {Row[]} */
   const rows = []
-  const filled = known.filter(({ kind }) => kind === 'fill').length
-  for (let i = filled; i < counts.fill && rows.length < count; i++) {
-    const knobs = latinPoint(i)
+  for (let i = have; rows.length < count; i++) {
+    const knobs = pointAt(i)
     if (seen.has(keyOf(knobs))) continue
     seen.add(keyOf(knobs))
-    rows.push({ kind: 'fill', knobs, seed: /** @type {number} */ (seeds[0]) })
+    rows.push({ kind, knobs, seed: 1 })
   }
-  if (rows.length > 0) return rows
-  const firsts = known.filter(({ kind }) => kind === 'fill' || kind === 'near')
-  const near = firsts.length - filled
-  if (near < counts.near) {
-    const best = [...firsts].sort((a, b) => last(b) - last(a)).slice(0, 16)
-    for (let i = near; rows.length < Math.min(count, counts.near - near); i++) {
-      const knobs = changed(/** @type {Row} */ (best[i % best.length]).knobs, i)
-      if (seen.has(keyOf(knobs))) continue
-      seen.add(keyOf(knobs))
-      rows.push({ kind: 'near', knobs, seed: /** @type {number} */ (seeds[0]) })
-    }
-    return rows
-  }
-  // Over all levels, and the best twice as densely.
-  const again = new Set(known.filter(({ kind }) => kind === 'again').map(({ knobs }) => keyOf(knobs)))
-  const ranked = [...firsts].sort((a, b) => last(b) - last(a))
-  const wanted = [...ranked.slice(0, 40), ...ranked.slice(40).filter((_, i) => i % 5 === 0)].slice(0, counts.again)
-  const seconds = wanted.filter(({ knobs }) => !again.has(keyOf(knobs))).slice(0, count)
-  if (seconds.length > 0)
-    return seconds.map(({ knobs }) => ({ kind: 'again', knobs, seed: /** @type {number} */ (seeds[1]) }))
-  const done = known.filter(({ kind }) => kind === 'null').length
-  const pair = [ranked[Math.floor(ranked.length * 0.6)], ranked[5]]
-  return Array.from({ length: Math.min(count, counts.null - done) }, (_, i) => ({
-    kind: 'null',
-    knobs: pair[Math.floor((2 * (done + i)) / counts.null)]?.knobs ?? {},
-    seed: 100 + ((done + i) % (counts.null / 2)),
-  }))
+  return rows
+}
+
+/** Points on their first seed, best first. @param {Row[]} known */
+function rankedRows(known) {
+  return known.filter(({ kind }) => kind === 'fill' || kind === 'near').sort((a, b) => last(b) - last(a))
 }
 
 /** Of each knob every value comes equally often. @param {number} i @returns {Knobs} */

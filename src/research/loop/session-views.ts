@@ -67,8 +67,18 @@ export function noiseOf(state: ResearchState): SessionNoise {
   )
   const races = state.attempts.map(({ pairs }) => pairs)
   const replaced = state.kept.slice(1, -1).map((id) => attemptOf(state, id).scores)
-  const pooled = sessionNoise(first, races, state.jitter, replaced)
-  return isFirstRules(state) ? pooled : noiseOfIncumbent(state, pooled)
+  if (!isFirstRules(state)) return noiseOfIncumbent(state, sessionNoise(first, races, state.jitter, replaced))
+  // The first rules know nothing of items.
+  return sessionNoise(
+    first.map(withoutItems),
+    races,
+    state.jitter,
+    replaced.map((scores) => scores.map(withoutItems)),
+  )
+}
+
+function withoutItems({ seed, value }: SeedResult): SeedResult {
+  return { seed, value }
 }
 
 function isFirstRules({ settings }: ResearchState): boolean {

@@ -1,8 +1,10 @@
 // Each command that `next` proposes is typed as it stands: it runs, does what its step says, and its step is gone.
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { commandWords } from '../../src/cli/commands/history.ts'
 import { main } from '../../src/cli/index.ts'
 import { ExperimentResult } from '../../src/contracts/index.ts'
+import { shellWord } from '../../src/kernel/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runMain } from './run-main.ts'
 import { type SmallLabOptions, writeSmallLab } from './small-lab.ts'
@@ -77,5 +79,34 @@ describe('a command that `next` proposes', () => {
       left: [],
     })
     expect((await nextSteps(cwd)).map(({ kind }) => kind)).not.toContain('resume')
+  })
+
+  it(
+    'is run by `next --run`; a rank without a command is refused with those that have one (RES-596)',
+    slow,
+    async () => {
+      const cwd = lab({ file: { n_repeats: 1, metadata: { objective, benchmark } }, axes: equal })
+      await runMain(['run', 'config.yaml'], { cwd })
+      const steps = await nextSteps(cwd)
+      const rank = 1 + steps.findIndex(({ kind }) => kind === 'confirm')
+      const { code, stdout, stderr } = await runMain(['next', '--run', String(rank), '--json'], { cwd })
+      expect([code, stderr]).toEqual([0, expect.stringContaining(steps[rank - 1]?.command ?? '-')])
+      expect(ExperimentResult.parse(JSON.parse(stdout)).runs).toHaveLength(6)
+      expect((await nextSteps(cwd)).map(({ command }) => command)).not.toContain(steps[rank - 1]?.command)
+      const refused = await runMain(['next', '--run', '99', '--json'], { cwd })
+      expect([refused.code, JSON.parse(refused.stdout)]).toMatchObject([
+        2,
+        { errors: [{ code: 'CLI_USAGE', message: expect.stringContaining('no step 99'), fix: expect.any(String) }] },
+      ])
+    },
+  )
+
+  it('is read word by word as it was written (RES-596)', () => {
+    expect(commandWords("evsys run 'a b.yaml' --set x=1 && evsys research steer confirm --session 'e'\\''1'")).toEqual([
+      ['run', 'a b.yaml', '--set', 'x=1'],
+      ['research', 'steer', 'confirm', '--session', "e'1"],
+    ])
+    const word = 'it\'s a [1, 2] "b" && c'
+    expect(commandWords(`evsys run ${shellWord(word)}`)).toEqual([['run', word]])
   })
 })

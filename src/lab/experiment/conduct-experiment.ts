@@ -100,7 +100,9 @@ async function runAll(session: ExperimentSession): Promise<void> {
     async run(row) {
       await hooks.group(row.arm)
       const origin = reusable?.get(row.id)
-      return origin === undefined ? await superviseRun(row, session) : await reuseRun(row, origin, session)
+      return origin === undefined
+        ? await superviseRun(row, session)
+        : await reuseRun(row, origin, session, options.onItem)
     },
     skip: (row, before) =>
       reportRun(session, row, {

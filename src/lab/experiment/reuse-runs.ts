@@ -19,12 +19,27 @@ import { recipeHashes } from '../workers/recipe-hashes.ts'
 import { callbacksOf } from './check-experiment.ts'
 import type { ExperimentSession } from './experiment-session.ts'
 
-/** By the id of a run that has not begun: the earlier run to take in its place. */
-export async function reusableRuns(session: ExperimentSession): Promise<Map<string, TrainingRunRow>> {
+type ReusingSession = Pick<
+  ExperimentSession,
+  'store' | 'experiment' | 'projectDir' | 'plugins' | 'benchmarks' | 'signal' | 'clock' | 'lease' | 'outputDir'
+> & {
+  readonly seal: Pick<ExperimentSession['seal'], 'hidden'>
+  readonly sealed: Pick<ExperimentSession['sealed'], 'hash'>
+  readonly checked: Pick<ExperimentSession['checked'], 'cards'>
+  readonly options: { onNotice?: ((text: string) => void) | undefined }
+}
+
+/**
+ * By the id of a run that has not begun: the earlier run to take in its place. `only`: of one run, whose experiment may hold it already, as
+ * that of a research session does.
+ */
+export async function reusableRuns(session: ReusingSession, only?: RunRow): Promise<Map<string, TrainingRunRow>> {
   const { store, experiment, projectDir, checked } = session
-  const plan = experiment.plan
-  const rows = (await store.runs(experiment.id)).filter(({ status }) => status === 'pending').map(requireTraining)
-  const held = await heldRuns(store, plan, { projectDir, except: experiment.id })
+  const { plan: whole } = experiment
+  const plan = only === undefined ? whole : { ...whole, runs: whole.runs.filter(({ name }) => name === only.name) }
+  const all = only === undefined ? await store.runs(experiment.id) : [only]
+  const rows = all.filter(({ status }) => status === 'pending').map(requireTraining)
+  const held = await heldRuns(store, plan, { projectDir, except: only === undefined ? experiment.id : undefined })
   const candidates: { row: TrainingRunRow; run: TrainingRunRow }[] = []
   for (const row of rows) {
     if ((await store.cursor(`run:${row.id}`)).nextItem > 1 || readsFiles(row, plan)) continue
@@ -50,7 +65,7 @@ export async function reusableRuns(session: ExperimentSession): Promise<Map<stri
 
 // Weights that a run starts from or is taught by must be those of then: its predecessors are reused too, from the same experiment.
 async function withPredecessors(
-  { store, experiment }: ExperimentSession,
+  { store, experiment }: Pick<ExperimentSession, 'store' | 'experiment'>,
   found: Map<string, TrainingRunRow>,
 ): Promise<Map<string, TrainingRunRow>> {
   const rows = await store.runs(experiment.id)
@@ -77,13 +92,16 @@ function isContentId(engineId: string): boolean {
   return /-[0-9a-f]{16}(-|$)/.test(engineId)
 }
 
-function sameScorers(evals: readonly EvalRow[], { sealed, benchmarks }: ExperimentSession): boolean {
+function sameScorers(
+  evals: readonly EvalRow[],
+  { sealed, benchmarks }: Pick<ReusingSession, 'sealed' | 'benchmarks'>,
+): boolean {
   const isSame = (each: EvalRow) =>
     each.error === undefined && each.nInfraFailed === 0 && each.scorerHash === sealed.hash(each.benchmark)
   const names = benchmarks.map(({ name }) => name)
   return (
     names.every((name) => evals.some((each) => each.benchmark === name)) &&
-    evals.every((each) => names.includes(each.benchmark) && isSame(each))
+    evals.every((each) => !names.includes(each.benchmark) || isSame(each))
   )
 }
 
@@ -125,7 +143,7 @@ function texts(value: unknown): string[] {
 }
 
 /** What the runs would be made by today: code, rows and engine, found out in a process that may load recipe code. */
-async function hashesNow(session: ExperimentSession, rows: readonly TrainingRunRow[]) {
+async function hashesNow(session: ReusingSession, rows: readonly TrainingRunRow[]) {
   const { projectDir, plugins, seal, signal, experiment, options } = session
   const engineDir = temporaryFolder('reuse')
   using _waiting = announceWait((seconds) =>
@@ -148,8 +166,13 @@ async function hashesNow(session: ExperimentSession, rows: readonly TrainingRunR
 }
 
 /** Takes an earlier run in place of `row`: its events, points and artifacts, at no cost. True: it counts as completed. */
-export async function reuseRun(row: RunRow, origin: TrainingRunRow, session: ExperimentSession): Promise<boolean> {
-  const { store, clock, lease, options } = session
+export async function reuseRun(
+  row: RunRow,
+  origin: TrainingRunRow,
+  session: ReusingSession,
+  onItem?: (row: RunRow, item: Item) => void,
+): Promise<boolean> {
+  const { store, clock, lease } = session
   const at = new Date(clock.now()).toISOString()
   const { events, points, artifacts } = await exportRun(store, origin)
   const from = await store.experiment(origin.experimentId)
@@ -159,14 +182,18 @@ export async function reuseRun(row: RunRow, origin: TrainingRunRow, session: Exp
     text,
     reused_from: { experiment_id: origin.experimentId, run_id: origin.id },
   }
-  const kept = [first, ...events.filter(({ type }) => type !== 'log').map(withoutCost)]
+  // What is not asked of this run is not learnt from that one: a candidate in a race has no test score.
+  const asked = session.benchmarks.map(({ name }) => name)
+  const isAsked = (event: RunEvent) => event.type !== 'eval.finished' || asked.includes(event.benchmark)
+  const kept = [first, ...events.filter((event) => event.type !== 'log' && isAsked(event)).map(withoutCost)]
   const copies = kept.map((event, i) => ({ ...event, seq: i + 1, at, run_id: row.id }) as RunEvent) // numbered anew
   const items: Item[] = [...copies, ...pointItems({ id: row.id, points, events: copies })]
-  await store.verdicts.note(row.id, { mode: 'reused', parentRun: origin.id })
+  // A run of research says what it was for, and where it came from in its first event.
+  if (row.mode === undefined) await store.verdicts.note(row.id, { mode: 'reused', parentRun: origin.id })
   await store.push({ stream: `run:${row.id}`, fromSeq: 1, items }, lease)
   for (const artifact of artifacts) await store.keepArtifact(row.id, artifact)
   await copyLogs(origin, runFolder(session.outputDir, row.name), session)
-  for (const event of copies) options.onItem?.(row, event)
+  for (const event of copies) onItem?.(row, event)
   return true
 }
 
@@ -174,7 +201,7 @@ export async function reuseRun(row: RunRow, origin: TrainingRunRow, session: Exp
 async function copyLogs(
   origin: TrainingRunRow,
   runDir: string,
-  { store, projectDir }: ExperimentSession,
+  { store, projectDir }: Pick<ExperimentSession, 'store' | 'projectDir'>,
 ): Promise<void> {
   const from = await originDirOf(store, origin, projectDir)
   if (from === undefined) return

@@ -22,6 +22,7 @@ import { type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import { type CheckedExperiment, checkExperiment } from './check-experiment.ts'
 import { checkLeaks } from './check-leaks.ts'
 import { addressesOf, openBenchmarks, type RunHost } from './experiment-session.ts'
+import { reusableRuns, reuseRun } from './reuse-runs.ts'
 import { ingestLeftovers, superviseRun } from './supervise-run.ts'
 
 /** A candidate as text: an experiment file with one run, read as if it lay in the place of the file that research began with. */
@@ -121,8 +122,9 @@ export async function openCandidateRuns(options: OpenOptions) {
       return await checkLeaks(asked)
     },
     /** Does a run of the record to its end, or resumes it; what is done already is not done again. */
-    async run(candidate: CheckedCandidate, asked: RunAsked): Promise<{ row: RunRow; evals: readonly EvalRow[] }> {
+    async run(candidate: CheckedCandidate, asked: RunAsked): Promise<CandidateRun> {
       const { experiment, lease, stopping, killing, onItem } = asked
+      let reused: RunRow | undefined
       const row = await requireRow(store, asked.runId)
       if (isOpen(row)) {
         const outputDir = outputDirOf(experiment, projectDir)
@@ -159,9 +161,16 @@ export async function openCandidateRuns(options: OpenOptions) {
         }
         await ingestLeftovers(row, host)
         const now = await requireRow(store, row.id)
-        if (isOpen(now)) await superviseRun(now, host)
+        asked.onEarlier?.(await store.evals(row.id))
+        const reusing = { ...host, seal }
+        const origin = asked.fresh === true ? undefined : (await reusableRuns(reusing, now)).get(now.id)
+        reused = origin
+        if (origin !== undefined) {
+          await reuseRun(now, origin, reusing)
+          asked.onEarlier?.(await store.evals(row.id))
+        } else if (isOpen(now)) await superviseRun(now, host)
       }
-      return { row: await requireRow(store, row.id), evals: await store.evals(row.id) }
+      return { row: await requireRow(store, row.id), evals: await store.evals(row.id), reused }
     },
     async [Symbol.asyncDispose]() {
       await pool[Symbol.asyncDispose]()
@@ -170,6 +179,13 @@ export async function openCandidateRuns(options: OpenOptions) {
       await closeCatalogs()
     },
   }
+}
+
+interface CandidateRun {
+  readonly row: RunRow
+  readonly evals: readonly EvalRow[]
+  /** The earlier run of the record that stands for it: nothing was trained. */
+  readonly reused?: RunRow | undefined
 }
 
 interface RunAsked {
@@ -181,7 +197,11 @@ interface RunAsked {
   /** Aborted: it is ended at once. */
   readonly killing: AbortSignal
   onItem?: ((item: Item) => void) | undefined
+  /** Evaluations that a run that is resumed made before. */
+  onEarlier?: ((evals: readonly EvalRow[]) => void) | undefined
   onCost?: ((usd: number) => void) | undefined
+  /** It is trained, even where the record holds an equal run. */
+  readonly fresh?: boolean | undefined
 }
 
 function isOpen({ status }: Pick<RunRow, 'status'>): boolean {

@@ -119,6 +119,8 @@ export interface Race {
   readonly gain?: MeasuredGain | undefined
   /** Version of the decisions that the session was begun with. Absent: the first. */
   readonly rules?: number | undefined
+  /** Runs are trainings: none is spent that decides nothing. */
+  readonly isDear?: boolean | undefined
   /** Gains of the attempts that were judged so far, kept or not. Absent: not known. */
   readonly tried?: readonly MeasuredGain[] | undefined
   /** Moving average of kept gains, in sigmas. */
@@ -256,6 +258,8 @@ export type RunOutcome =
       readonly peakMemoryBytes?: number | undefined
       /** What a service charged for it; absent: nothing, or unknown. */
       readonly costUsd?: number | undefined
+      /** Experiment and run of the record that it was taken from: nothing was trained. */
+      readonly reusedFrom?: string | undefined
     }
   | {
       readonly status: 'failed'

@@ -34,6 +34,18 @@ describe('noise that is learned', () => {
     expect(relative.at(0.01).df).toBeGreaterThan(4)
   })
 
+  it('compares with a baseline that scores 0 on all seeds: another 0 is no gain, and anything else is one (RES-530)', () => {
+    const scoresOf = (value: number) => [1, 2].map((seed) => ({ seed, value }))
+    const [zero, one] = [scoresOf(0), scoresOf(0.5)]
+    const noise = learnNoise([{ scores: zero }, { scores: zero }], 'max')
+    const same = compareByNoise({ direction: 'max', candidate: zero, incumbent: zero, noise })
+    expect([same?.mean, (same?.mean ?? 1) / (same?.sigma ?? 0)]).toEqual([0, 0])
+    const better = compareByNoise({ direction: 'max', candidate: one, incumbent: zero, noise })
+    expect(better?.mean).toBeCloseTo(0.5)
+    expect((better?.mean ?? 0) / (better?.sigma ?? 0)).toBeGreaterThan(1e6)
+    expect(Number.isFinite((better?.mean ?? 0) / (better?.sigma ?? 0))).toBe(true)
+  })
+
   it('is the same in any unit, and mirrored (RES-530)', () => {
     const candidates = session(() => 0.02)
     const times = (factor: number) =>

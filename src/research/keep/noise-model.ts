@@ -168,6 +168,9 @@ function varianceOfLog(df: number): number {
 
 const eulerGamma = 0.5772156649015329
 
+/** Of scores that are all 0: small beside any score, and its fourth power is a number. */
+const leastSd = 1e-60
+
 function smallest(levels: readonly number[]): number {
-  return Math.max(levels.reduce((most, level) => Math.max(most, Math.abs(level)), 0) * 1e-12, 1e-100)
+  return Math.max(levels.reduce((most, level) => Math.max(most, Math.abs(level)), 0) * 1e-12, leastSd)
 }

@@ -960,6 +960,18 @@ export const requirements = {
   'RES-564':
     'an experiment file that research cannot begin with is refused with a way out, before anything is recorded',
   'RES-565': 'a candidate that changes what judges it is refused before it trains',
+  'RES-598': 'a session over an experiment file ends at Ctrl-C, says how to resume, and resumes to the same end',
+  'RES-590':
+    'the end of a validation curve is predicted with a stated error, and a training that stays far behind is ended',
+  'RES-591': 'of what is within a tolerance of the best, the cheapest is chosen, and confirmed',
+  'RES-592': 'candidates that no other beats by all metrics are shown alike in text, JSON and report',
+  'RES-593':
+    'a session ends in a computed claim, the same in its conclusion, JSON, report, `history`, `show` and `compare`',
+  'RES-594': 'a training that the record holds already is not done again in a session, which says so',
+  'RES-595':
+    'a test evaluation of trainings ends with its first seeds where they suffice, at the same chance of being wrong',
+  'RES-597': 'a session begins with what won in earlier experiments of the same base model, and says so',
+  'RES-596': '`next --run` does what a step proposes',
   'RES-629': 'a proposer whose key is missing is refused before anything is measured, with the way out',
   'USE-20':
     'research confirms a gain exactly where the interval that it prints lies above zero: one test over seeds and items decides both',

@@ -4,7 +4,7 @@ import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
 import { Leak, Split } from './metadata.ts'
 import { Count, Text } from './name.ts'
-import { PlannedArm, PlannedRun } from './plan.ts'
+import { PlannedArm, PlannedRun, ResolvedClaim } from './plan.ts'
 import { LogLevel } from './plugin.ts'
 import { Bounds, Budget, MetricRanges, Metrics, MetricTables, TaskScores, ThinClasses } from './quantity.ts'
 import { CandidateFailure } from './research-attempt.ts'
@@ -321,6 +321,7 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
     verdict: Verdict,
     best_arm: z.string().optional(),
     conclusion: z.string(),
+    claim: ResolvedClaim.optional().describe('Of a research session, which learns at its end what it claims.'),
   }),
 ])
 export type ExperimentEvent = z.infer<typeof ExperimentEvent>

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { Text } from './name.ts'
 import { PluginSpec } from './plugin.ts'
 import { KnobSpec } from './research-attempt.ts'
-import { ResearchBudget } from './research-journal.ts'
+import { ChoiceRule, ResearchBudget } from './research-journal.ts'
 import { SecondaryMetric } from './task-file.ts'
 
 /** The `research:` block of an experiment file. */
@@ -29,10 +29,17 @@ export const ResearchBlock = z.strictObject({
     .array(Text)
     .default([])
     .describe('Plugin files, relative to this file, that a proposer may rewrite; a folder/* also takes new ones.'),
+  priors: z
+    .boolean()
+    .default(true)
+    .describe('Begins with what won in earlier experiments and sessions of the project with the same base model.'),
   budget: ResearchBudget.prefault({}).describe('Caps of a session; none: 20 experiments.'),
   proposer: PluginSpec.optional().describe('Who proposes; absent: hybrid with a key, else the optimizer.'),
   strategy: PluginSpec.optional().describe('Where the search continues; absent: default.'),
   keep_rule: PluginSpec.optional().describe('What is kept; absent: default.'),
+  objective: ChoiceRule.optional().describe(
+    'The choice at the end: the cheapest of what is within so much of the best. Absent: the best by the objective of the file.',
+  ),
   secondary: z
     .array(SecondaryMetric)
     .default([])

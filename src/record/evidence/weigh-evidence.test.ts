@@ -143,6 +143,20 @@ describe('evidence', () => {
     expect(weigh(planOf({ min_effect: effect }), [...low, ...high]).verdict).toBe('inconclusive')
   })
 
+  it('of a research session is as its test evaluation decided it, on the seeds of that alone (RES-593)', () => {
+    const plan = planOf({ min_effect: 0 })
+    type Decided = NonNullable<NonNullable<Plan['claim']>['decided']>
+    const interval: [number, number] = [0.21, 0.39]
+    const decided: Decided = { seeds: [1, 2, 3], effect: 0.3, interval, verdict: 'supported', reason: 'Confirmed.' }
+    const runs = [...arm('old', [3, 4, 3, 9]), ...arm('new', [7, 6, 7, 1])]
+    const weighed = (more: Partial<Decided>) =>
+      weigh({ ...plan, claim: plan.claim && { ...plan.claim, decided: { ...decided, ...more } } }, runs)
+    const { verdict, claim } = weighed({})
+    expect(verdict).toBe('supported')
+    expect(claim?.overall).toMatchObject({ effect: 0.3, interval, n_seeds: 3, reason: 'Confirmed.' })
+    expect(weighed({ verdict: 'inconclusive' }).verdict).toBe('inconclusive')
+  })
+
   it('turns round where less is better (LAB-33)', () => {
     const evidence = weigh(planOf({ min_effect: 0, direction: 'min' }), [...low, ...high])
     expect(evidence).toMatchObject({ verdict: 'refuted', best_arm: 'old' })

@@ -13,6 +13,9 @@ import {
   type Executor,
   type Item,
   type Lease,
+  type Location,
+  metricNamed,
+  metricSpec,
   type Plan,
   type PlannedArm,
   ResearchBlock,
@@ -58,6 +61,10 @@ export interface OpenExperiment {
   /** As the file writes it. */
   readonly objective: string
   readonly block: ResearchBlock
+  /** Base model of its run. */
+  readonly model: string
+  /** Equal trainings are equal to the byte: they run on this machine. */
+  readonly isRepeatable: boolean
   readonly catalog: EditCatalog
   /** Of its test benchmark; undefined: it has none with the metric. */
   readonly hiddenTest: string | undefined
@@ -75,7 +82,7 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
   const written = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw fileError('read', file, cause)
   })
-  const { plan } = await loadExperiment({ file, text: written }, { refuseUnused: true, signal })
+  const { plan, locate } = await loadExperiment({ file, text: written }, { refuseUnused: true, signal })
   const block = plan.experiment.research ?? ResearchBlock.parse({})
   requireKnown(block)
   const arm = await baselineArm(store, plan)
@@ -90,6 +97,7 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
   const runs = await openCandidateRuns(asked)
   try {
     const { objective, metadata } = judgedBy(runs.base.checked.plan)
+    requireMeasured(runs.base.checked.plan, block, (path) => locate(undefined, path))
     const test = hiddenBenchmark(metadata.benchmark, objective.metric)
     const files: CandidateFiles = { [DOCUMENT]: text }
     const schemaOf = (type: Parameters<typeof runs.catalog.card>[0], kind: string) =>
@@ -126,6 +134,8 @@ export async function openExperiment(options: OpenExperimentOptions): Promise<Op
       executor,
       task,
       block,
+      model: runs.base.run.config.model.name,
+      isRepeatable: ['local', 'mock'].includes(runs.base.run.config.backend.kind),
       catalog: derived.catalog,
       hiddenTest: test?.name,
       sealed: hidden,
@@ -147,6 +157,35 @@ function requireKnown({ scope }: ResearchBlock): void {
       fix: 'take it out. Plugins of the project can be named in `research.space` and `research.transforms`.',
     },
   )
+}
+
+/** What is guarded or chosen by has to be measured on what the objective is measured on. */
+function requireMeasured(
+  plan: Plan,
+  { objective: choice, secondary }: ResearchBlock,
+  locate: (path: readonly (string | number)[]) => Location | undefined,
+): void {
+  const { objective, metadata } = judgedBy(plan)
+  const metrics = metadata.benchmark.find(({ name }) => name === objective.benchmark)?.metrics ?? []
+  const names = metrics.map((each) => metricSpec(each).name).filter((name) => name !== objective.metric)
+  const asked = [
+    ...(choice === undefined ? [] : [{ metric: choice.cheapest, path: ['research', 'objective', 'cheapest'] }]),
+    ...secondary.map(({ metric }, i) => ({ metric, path: ['research', 'secondary', i, 'metric'] })),
+  ]
+  const problems = asked.flatMap(({ metric, path }) => {
+    const isMeasured = metric !== objective.metric && metricNamed(metrics, metric) !== undefined
+    if (isMeasured) return []
+    const known = names.length === 0 ? 'it has none beside the objective' : `it has ${names.join(', ')}`
+    return [
+      {
+        code: 'CONFIG_INVALID' as const,
+        message: `${path.join('.')}: the benchmark ${objective.benchmark} does not measure "${metric}" beside the objective; ${known}`,
+        where: locate(path),
+        fix: `add ${metric === objective.metric ? 'another metric' : metric} to the metrics of ${objective.benchmark}, or name one that it has.`,
+      },
+    ]
+  })
+  if (problems.length > 0) throw EvsysError.many(problems)
 }
 
 /** A training of which nothing is known takes this long, until one was measured. */
@@ -193,9 +232,9 @@ function judgedBy({ objective, experiment }: Plan) {
   })
 }
 
-function hiddenBenchmark(benchmarks: readonly Benchmark[], metric: string): Benchmark | undefined {
-  const named = (each: Benchmark['metrics'][number]) => (typeof each === 'string' ? each : each.kind)
-  return benchmarks.find(({ split, metrics }) => split === 'test' && metrics.some((each) => named(each) === metric))
+/** The benchmark that is the hidden split: of the split `test`, with the metric that decides. */
+export function hiddenBenchmark(benchmarks: readonly Benchmark[], metric: string): Benchmark | undefined {
+  return benchmarks.find(({ split, metrics }) => split === 'test' && metricNamed(metrics, metric) !== undefined)
 }
 
 function promptOf({ experiment: { description, metadata } }: Plan): string {
@@ -271,9 +310,15 @@ function createExecutor({ task, runs, store, objective, test, block }: ExecutorP
       const steps = Number(candidate.run.config.algorithm.params.max_steps ?? Number.NaN)
       const ended = new AbortController()
       let costUsd = 0
-      const onItem = (item: Item) => {
-        const point = curvePoint(item, objective, steps)
+      const see = (evaluation: Pick<EvalRow, 'benchmark' | 'step' | 'metrics'>) => {
+        const point = curvePoint(evaluation, objective, steps)
         if (point !== undefined && watch?.({ ...point, seconds: point.share * trainSeconds }) === 'kill') ended.abort()
+      }
+      const onItem = (item: Item) => {
+        if (item.type === 'eval.finished') see(item)
+      }
+      const onEarlier = (evals: readonly EvalRow[]) => {
+        for (const each of evals.toSorted((a, b) => (a.step ?? 0) - (b.step ?? 0))) see(each)
       }
       const onCost = (usd: number) => {
         costUsd += usd
@@ -286,6 +331,7 @@ function createExecutor({ task, runs, store, objective, test, block }: ExecutorP
         stopping: signal,
         killing: ended.signal,
         onItem,
+        onEarlier,
         onCost,
       }
       const done = await runs.run(candidate, asked).catch((error: unknown) => {
@@ -293,25 +339,33 @@ function createExecutor({ task, runs, store, objective, test, block }: ExecutorP
         throw error
       })
       signal.throwIfAborted()
-      const wallS = done?.row.wallS ?? (performance.now() - began) / 1000
+      // All that it took is what the next one will take: starting, training, validation and scoring.
+      const wallS = Math.max(done?.row.wallS ?? 0, (performance.now() - began) / 1000)
       if (done === undefined) return { status: 'killed', wallS }
       const benchmark = split === 'test' ? test?.name : objective.benchmark
-      return outcomeOf(done, { benchmark: benchmark ?? '', metric: objective.metric, wallS, costUsd })
+      const outcome = outcomeOf(done, { benchmark: benchmark ?? '', metric: objective.metric, wallS, costUsd })
+      if (outcome.status !== 'scored' || done.reused === undefined) return outcome
+      const origin = await store.experiment(done.reused.experimentId)
+      return { ...outcome, reusedFrom: `${origin?.name ?? done.reused.experimentId}/${done.reused.name}` }
     },
     [Symbol.asyncDispose]: () => runs[Symbol.asyncDispose](),
   }
 }
 
 /** A point of the validation curve: training losses of two recipes do not compare. A curve is a loss: less of it is better. */
-function curvePoint(item: Item, { benchmark, metric, direction }: ExecutorParts['objective'], steps: number) {
-  if (item.type !== 'eval.finished' || item.step === undefined || item.benchmark !== benchmark) return undefined
+function curvePoint(
+  item: Pick<EvalRow, 'benchmark' | 'step' | 'metrics'>,
+  { benchmark, metric, direction }: ExecutorParts['objective'],
+  steps: number,
+) {
+  if (item.step === undefined || item.benchmark !== benchmark) return undefined
   const value = item.metrics[metric]
   if (value === undefined || !(steps > 0)) return undefined
   return { share: (item.step + 1) / steps, value: direction === 'max' ? -value : value }
 }
 
 function outcomeOf(
-  { row, evals }: { row: RunRow; evals: readonly EvalRow[] },
+  { row, evals }: Pick<Awaited<ReturnType<CandidateRuns['run']>>, 'row' | 'evals'>,
   { benchmark, metric, wallS, costUsd }: { benchmark: string; metric: string; wallS: number; costUsd: number },
 ): RunOutcome {
   const spent = (row.costUsd ?? 0) + costUsd

@@ -119,6 +119,7 @@ export function raceOf(state: ResearchState, attempt: ResearchAttempt, incumbent
     ...compared,
     gain: isFirstRules(state) ? undefined : compareByNoise({ ...compared, noise: noiseModelOf(state) }),
     rules: settings?.rules,
+    isDear: settings?.catalog !== undefined,
     noise: { sigma, degreesOfFreedom, seedSd, shared },
     tried: state.attempts.flatMap(({ number, mode, gain }) =>
       number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
@@ -214,9 +215,18 @@ const changed = new WeakMap<ResearchAttempt, Attempt>()
 function withChange(attempt: ResearchAttempt): Attempt {
   const before = changed.get(attempt)
   if (before !== undefined) return before
-  const attemptShown = { ...known(attempt), change: attempt.idea?.change.kind }
+  const attemptShown = { ...known(attempt), scores: scoresOrPredicted(attempt), change: attempt.idea?.change.kind }
   changed.set(attempt, attemptShown)
   return attemptShown
+}
+
+// Of a training that was ended early a search learns what its curve predicted: it was ended because that is no better than the best.
+function scoresOrPredicted(attempt: ResearchAttempt): Attempt['scores'] {
+  const { scores } = known(attempt)
+  if (scores.length > 0) return scores
+  return attempt.runs.flatMap(({ seed, predicted }) =>
+    predicted === undefined ? [] : [{ seed, value: predicted.mean, secondary: {} }],
+  )
 }
 
 /** Most memory that the processes of a run held together. */

@@ -2,6 +2,8 @@
 import { relative, resolve } from 'node:path'
 import type { CandidateFiles, PluginSpec, ResearchBlock, SessionSettings } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, hashOf, openRegistry, readSecretSource } from '../../kernel/index.ts'
+import { earlierWinners } from '../experiments/earlier-winners.ts'
+import { documentEdits } from '../experiments/edits/index.ts'
 import { canonicalDocument, DOCUMENT, type OpenExperiment, openExperiment } from '../experiments/open-experiment.ts'
 import { type WrittenWinner, writeWinner } from '../experiments/write-winner.ts'
 import { allBuiltins } from '../plugins.ts'
@@ -9,7 +11,7 @@ import { fingerprint } from '../search/fingerprint.ts'
 import type { ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
 import { filesOf } from './session-views.ts'
-import { type StartResearchOptions, sessionOf, settingsOf } from './start-research.ts'
+import { hasAnthropicKey, type StartResearchOptions, sessionOf, settingsOf } from './start-research.ts'
 
 export interface StartExperimentOptions extends Omit<StartResearchOptions, 'task' | 'trainSeconds'> {
   /** The experiment file. */
@@ -25,13 +27,18 @@ export async function startExperimentResearch(options: StartExperimentOptions): 
   await using executor = opened.executor
   const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
   for (const { message } of problems) onNotice?.(message)
-  const hasKey = secrets.get('ANTHROPIC_API_KEY') !== undefined
+  const hasKey = hasAnthropicKey(secrets)
   const settings = experimentSettings(opened, options, hasKey)
+  const { catalog, block, model } = opened
+  const baseline = documentEdits.readKnobs(opened.task.baseline, catalog)
+  const isFirst = options.resume !== true && block.priors
+  const first = isFirst ? await earlierWinners(store, { model, baseline, catalog }) : []
   let winner: WrittenWinner | undefined
   const result = await runResearch({
     ...sessionOf(opened.task, options, { registry, secrets, sealed: opened.sealed }),
     executor,
     settings,
+    first,
     fingerprint: documentFingerprint,
     async onEnd({ experimentId, state }) {
       const best = state.attempts.find(({ id }) => id === state.incumbent)
@@ -50,12 +57,12 @@ function documentFingerprint(files: CandidateFiles): string {
   return hashOf({ document: canonicalJson(canonicalDocument(document)), code: fingerprint(code) })
 }
 
-/** Runs of the baseline that measure its noise: trainings are dear. */
-const NOISE_RUNS = 3
+/** Runs of the baseline that measure its noise: trainings are dear, and candidates show theirs as well. */
+const NOISE_RUNS = 2
 
 /** What a session over an opened file is begun with. */
 export function experimentSettings(
-  { task, block, catalog, hiddenTest, maxConcurrent }: OpenExperiment,
+  { task, block, catalog, hiddenTest, maxConcurrent, isRepeatable }: OpenExperiment,
   options: StartExperimentOptions,
   hasKey: boolean,
 ): SessionSettings {
@@ -79,10 +86,13 @@ export function experimentSettings(
     space: task.knobs,
     catalog,
     off_limits: [...block.off_limits],
+    choice: block.objective,
     strategy: merged(settings.strategy, block.strategy),
     keep_rule: merged(settings.keep_rule, block.keep_rule),
     proposer: merged(settings.proposer, block.proposer),
     noise_runs: Math.min(NOISE_RUNS, settings.noise_runs),
+    // Where equal trainings are equal to the byte, nothing drifts.
+    control_every: isRepeatable ? 0 : settings.control_every,
     hidden_test: hiddenTest === undefined ? false : undefined,
   }
 }

@@ -173,6 +173,24 @@ describe('research over an experiment file', slow, () => {
     expect(third.lines.filter((line) => line.endsWith(' steered'))).toEqual([])
   })
 
+  it('ends a training that has not moved at half of its steps, and says by what (RES-590)', async () => {
+    const [val, ...others] = poor.metadata.benchmark
+    const metadata = { ...poor.metadata, benchmark: [{ ...val, run_every: 10 }, ...others] }
+    const space = { 'algorithm.params.learning_rate': [0.00001, 0.00002] }
+    const recipe = { kind: 'sft', params: { max_steps: 60, learning_rate: 0.00001 } }
+    const research = { derive: false, space, budget: { experiments: 1 } }
+    const flat = experimentProject(folder(), { ...poor, metadata, algorithm: recipe, research })
+    const cwd = dirname(flat)
+    const { code, stdout } = await runMain(['research', 'run', 'experiment.yaml', '--json'], { cwd, env: {} })
+    const { attempts, early_ends: early, winner } = JSON.parse(stdout)
+    expect([code, winner]).toEqual([0, null])
+    expect(attempts[1]).toMatchObject({
+      verdict: 'discarded',
+      reason: expect.stringContaining('ended at 50 % of its steps'),
+    })
+    expect(early.killed).toBe(1)
+  })
+
   it('ends at Ctrl-C, says how to resume, and resumes to the same end (RES-598)', async () => {
     const stopped = poorProject()
     const cwd = dirname(stopped)

@@ -52,26 +52,26 @@ describe('the end of a curve', () => {
     const seen = late.slice(0, 2)
     const hopeless = (finished: typeof known) => {
       const end = extrapolateCurve(seen, { ...options, finished })
-      return end !== undefined && isHopeless(end, { best: 0.9, direction: 'max', hasRisen: true })
+      return end !== undefined && isHopeless(end, { best: 0.9, direction: 'max', isFlat: false })
     }
     expect(hopeless(known)).toBe(true)
     expect(hopeless([late, late].map((points) => ({ points, value: 0.92 })))).toBe(false)
   })
 
   it('condemns what stays far behind the best, and nothing early or near it (RES-590)', () => {
-    const judged = (points: CurvePoint[], best: number, hasRisen = true) => {
+    const judged = (points: CurvePoint[], best: number) => {
       const end = extrapolateCurve(points, options)
-      return end !== undefined && isHopeless(end, { best, direction: 'max', hasRisen })
+      return end !== undefined && isHopeless(end, { best, direction: 'max', isFlat: false })
     }
     const flat = shares.map((share) => ({ share, value: 0 }))
     expect(judged(flat.slice(0, 2), 0.9)).toBe(true)
     expect(judged(curveOf(0.88, 0.2, 0.5).slice(0, 3), 0.9)).toBe(false)
     // Where nothing has risen yet, half of the training is waited for.
-    const nothing = { ...options, finished: [{ points: flat, value: 0 }], noise: 0 }
-    const ends = [2, 3].map((n) => extrapolateCurve(flat.slice(0, n), nothing))
-    expect(ends.map((end) => end && isHopeless(end, { best: 0, direction: 'max', hasRisen: false }))).toEqual([
-      false,
-      true,
-    ])
+    for (const noise of [0, 0.004]) {
+      const nothing = { ...options, finished: [{ points: flat, value: 0 }], noise }
+      const ends = [2, 3].map((n) => extrapolateCurve(flat.slice(0, n), nothing))
+      const hopeless = ends.map((end) => end && isHopeless(end, { best: 0, direction: 'max', isFlat: true }))
+      expect(hopeless).toEqual([false, true])
+    }
   })
 })

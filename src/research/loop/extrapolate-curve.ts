@@ -93,16 +93,12 @@ const condemning = 2
 /** Shares of a training before which none is ended: where no curve has risen yet, none says how late one may. */
 const leastShare = { usual: 0.3, flat: 0.5 }
 
-/** Whether a training will hardly end better than `best`. */
+/** Whether a training will hardly end better than `best`. `isFlat`: neither its own curve nor any before it has moved yet. */
 export function isHopeless(
   { mean, sd, share }: CurveEnd,
-  {
-    best,
-    direction,
-    hasRisen,
-  }: { readonly best: number; readonly direction: 'min' | 'max'; readonly hasRisen: boolean },
+  { best, direction, isFlat }: { readonly best: number; readonly direction: 'min' | 'max'; readonly isFlat: boolean },
 ): boolean {
-  if (share < (hasRisen ? leastShare.usual : leastShare.flat) - 1e-9) return false
   const behind = direction === 'max' ? best - mean : mean - best
-  return behind >= condemning * sd
+  if (isFlat) return share >= leastShare.flat - 1e-9 && behind >= 0
+  return share >= leastShare.usual - 1e-9 && behind > 0 && behind >= condemning * sd
 }

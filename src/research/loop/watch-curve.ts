@@ -109,8 +109,8 @@ function predictingWatcher(state: ResearchState, incumbent: ResearchAttempt, tra
       const end = extrapolateCurve(points, { finished, noise: seedSd, direction })
       if (condemned || end === undefined || end.share >= 1) return 'continue'
       predicted = end
-      const hasRisen = finished.some((curve) => curve.points.some(({ value }) => value !== curve.points[0]?.value))
-      condemned = isHopeless(end, { best, direction, hasRisen })
+      const isFlat = [...finished, { points }].every((curve) => curve.points.every(({ value }) => value === best))
+      condemned = isHopeless(end, { best, direction, isFlat })
       if (!condemned) return 'continue'
       return auditOrKill(watchedRuns(state), state.settings?.seed ?? 0)
     },

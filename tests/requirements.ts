@@ -42,6 +42,10 @@ export const requirements = {
   'CFG-609': 'spaces follow from marks of plugin schemas; what is left out has a reason',
   'CFG-610':
     '`space`, `transforms` and `off_limits` narrow or widen a space; what the schemas do not have is refused at its place',
+  'CFG-616':
+    'every param of a built-in recipe, transform or harness is searched by its mark or its schema, or says why it is not',
+  'CFG-617':
+    'a stage that `research.stages` declares is put in and left out, with a readable diff, and brings no other rows',
   'CFG-611': 'one arm of a file, with what it extends, is a document that computes the same',
   'CLI-600': '`research space FILE` prints what may change and what stays and why, alike in words and as data',
   'PLG-600': '`cap` keeps at most so many rows of each class, in their order',
@@ -960,6 +964,21 @@ export const requirements = {
   'RES-564':
     'an experiment file that research cannot begin with is refused with a way out, before anything is recorded',
   'RES-565': 'a candidate that changes what judges it is refused before it trains',
+  'RES-566':
+    'of candidates with code written by a model, the one that helps is kept and confirmed, and those that cheat (memorise validation, read its folder, report a constant) are not, each with its reason',
+  'RES-567':
+    'code of candidates runs in the sandbox of run workers, passes a trial of two steps before it costs a training, and is in the record with its diff and the level of the sandbox',
+  'RES-568':
+    'a winner with code is written out with its plugin files and reproduces from its folder in another project',
+  'RES-569':
+    'malformed ideas, code with syntax errors, edits outside of the scope and patches of a benchmark are typed and counted, and the session goes on',
+  'RES-570':
+    'over an experiment file the proposer is hybrid where there is a key, and its brief holds training rows, wrong answers on validation by cluster and curves, and nothing of a test benchmark',
+  'RES-571': 'candidates of a file with stages are trained stage after stage, and the winner reproduces like any other',
+  'RES-572':
+    'typed edits of an experiment file and of plugin files in scope make a candidate; what they may not touch is refused by class',
+  'RES-573':
+    'a coding agent over an experiment file gets its brief beside the file and the plugin files of the scope; what it changes is the candidate',
   'RES-629': 'a proposer whose key is missing is refused before anything is measured, with the way out',
   'USE-20':
     'research confirms a gain exactly where the interval that it prints lies above zero: one test over seeds and items decides both',

@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { EditCatalog } from './edit-catalog.ts'
 import { Level } from './execution.ts'
+import { KnobSpec, Knobs } from './knob.ts'
 import { Direction } from './metadata.ts'
 import { Count, Text } from './name.ts'
 import { PluginSpec } from './plugin.ts'
@@ -13,8 +14,6 @@ import {
   AttemptVerdict,
   Idea,
   IdeaCategory,
-  KnobSpec,
-  Knobs,
   MeasuredGain,
   SearchMode,
   SeedScore,
@@ -50,6 +49,7 @@ export const SessionSettings = z.strictObject({
   space: z.record(z.string(), KnobSpec).default({}),
   catalog: EditCatalog.optional().describe('Candidates are experiment files: what turning a knob writes into them.'),
   off_limits: z.array(z.string()).optional().describe('Parts of the file that no candidate may change.'),
+  scope: z.array(z.string()).optional().describe('Plugin files beside the file that a candidate may write.'),
   train_seconds: z.number().positive(),
   seed: Count.describe('Root of all randomness of the session itself.'),
   seeds: z.array(Count).min(1).describe('Of search, in the order of use.'),

@@ -76,7 +76,7 @@ export {
   type ProcessEnd,
 } from './processes/child.ts'
 export { forkedProcess, ownThread } from './processes/forked-process.ts'
-export { guardedProcess, type ProcessChannel, type ProcessPlace } from './processes/guarded-process.ts'
+export { guardedProcess, type HeldPlace, type ProcessChannel, type ProcessPlace } from './processes/guarded-process.ts'
 export { whyNotHidden } from './processes/hide-paths.ts'
 export { killGroup } from './processes/kill-group.ts'
 export { runProgram } from './processes/run-program.ts'

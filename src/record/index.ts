@@ -18,7 +18,7 @@ export {
 } from './evidence/evidence-of.ts'
 export { heldRuns, isReused, originDirOf, projectPlugins } from './evidence/held-runs.ts'
 export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds } from './evidence/recorded-events.ts'
-export { reportDetails } from './evidence/report-details.ts'
+export { answersOf, lossCurve, reportDetails } from './evidence/report-details.ts'
 export { runArtifacts } from './evidence/run-summaries.ts'
 export type { RecordedRun } from './evidence/weigh-evidence.ts'
 export {

@@ -155,7 +155,11 @@ describe('a proposer that changes what judges its candidates', slow, () => {
 
 describe('an experiment file that research cannot begin with', slow, () => {
   it.each([
-    ['gives code in scope', { ...poor, research: { ...poor.research, scope: ['lib/a.ts'] } }, 'research.scope'],
+    [
+      'has code in scope that lies outside',
+      { ...poor, research: { ...poor.research, scope: ['../a.ts'] } },
+      'research.scope',
+    ],
     ['has no space', { ...poor, research: { derive: false } }, 'nothing that a candidate could change'],
     [
       'has no objective on validation',

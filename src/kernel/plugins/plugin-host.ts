@@ -1,6 +1,7 @@
 // The plugins of a project, looked at through child processes: the controller never runs their code itself. A file that takes
 // its process down is reported and left out, and the others are loaded again without it.
 import type { Problem } from '../evsys-error.ts'
+import type { HeldPlace } from '../processes/guarded-process.ts'
 import { toWire } from '../processes/wire.ts'
 import type { ParamsCheck, ParamsResult } from './equip-plugin.ts'
 import { findPluginFiles, type PluginFile, type PluginReference, shownPaths } from './find-plugin-files.ts'
@@ -14,6 +15,8 @@ export type InspectOptions = {
   signal: AbortSignal
   /** Paths that the project's code must not see, where `whyNotHidden` finds nothing against it. */
   hidden?: readonly string[] | undefined
+  /** Makes the place that each process lives in; absent: this machine as it is. */
+  openPlace?: (() => HeldPlace | undefined) | undefined
   /** The longest that one file may take to load, and one check to answer. Default 20 s. */
   timeoutMs?: number | undefined
   /** Called when the project's files are transpiled and about to run; not at all where there are none. */
@@ -32,6 +35,7 @@ export async function inspectPlugins({
   signal,
   timeoutMs = 20_000,
   onPrepared,
+  openPlace,
   ...options
 }: InspectOptions): Promise<InspectedPlugins> {
   signal.throwIfAborted()
@@ -45,7 +49,7 @@ export async function inspectPlugins({
     for (;;) {
       const usable = files.filter((file) => !lost.has(file))
       if (usable.length === 0) return undefined
-      const session = startSession({ files: usable, timeoutMs, signal, onPrepared, ...project })
+      const session = startSession({ files: usable, timeoutMs, signal, onPrepared, place: openPlace?.(), ...project })
       try {
         const result = await session.load()
         if (!('failure' in result)) return { session, ...result }

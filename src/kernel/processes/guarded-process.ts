@@ -62,6 +62,11 @@ export interface ProcessPlace {
   }
 }
 
+/** A place of one process alone, with folders that are deleted when it is closed. */
+export interface HeldPlace extends ProcessPlace {
+  close(): Promise<void>
+}
+
 const bytesPerMb = 1024 * 1024
 const tailLength = 4000
 

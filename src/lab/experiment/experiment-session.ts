@@ -253,6 +253,8 @@ export interface RunHost
   readonly sealed: Pick<SealedBenchmarks, 'sealed' | 'tasks' | 'hash' | 'score' | 'attempt'>
   readonly checked: Pick<CheckedExperiment, 'cards' | 'drivingAlgorithms' | 'shutIn'>
   readonly options: Pick<SessionOptions, 'signal' | 'onNotice'>
+  /** Weights that its run begins with, where no run of the record before it has them. */
+  readonly startWeights?: string | undefined
 }
 
 interface SessionParts {

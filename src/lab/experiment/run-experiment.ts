@@ -12,24 +12,23 @@ import {
   loadExperiment,
   pluginReferences,
 } from '../../config/index.ts'
-import type { ExperimentResult, Leak, Notice, Plan, PluginCard } from '../../contracts/index.ts'
+import type { ExperimentResult, Leak, Notice, Plan } from '../../contracts/index.ts'
 import {
   type Catalog,
-  EvsysError,
   openCatalog,
   type SecretSource,
   systemClock,
   temporaryFolder,
   whyNotHidden,
 } from '../../kernel/index.ts'
-import { type FoundLevel, findProcessLevel, type ProcessLevelChoice } from '../../sandbox/index.ts'
+import { type FoundLevel, findProcessLevel } from '../../sandbox/index.ts'
 import { workerLimits } from '../workers/worker-limits.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
-import type { ShutIn } from '../workers/worker-sandbox.ts'
 import { type BenchmarkSeal, resolveBenchmarks, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
 import type { RunExperimentOptions } from './experiment-session.ts'
+import { openness, shutInWorkers } from './shut-in.ts'
 
 /** Runs an experiment to its conclusion. Wrong input throws before anything starts; a failed run does not throw. */
 export async function runExperiment(
@@ -131,7 +130,7 @@ async function prepare(
   const { plan } = loaded
   const shutting = { choice: options.sandbox ?? 'auto', found, projectDir, plugins, hidden }
   // As far as what comes with evsys says; plugins of the project are asked below.
-  const guess = await shutIn(plan, { ...shutting, cards: await builtInCards(), isGuess: true })
+  const guess = await shutInWorkers(plan, { ...shutting, cards: await builtInCards(), isGuess: true })
   // What is needed next starts up meanwhile: a worker and, within it, a trainer. Nothing of it is a run yet.
   const [first] = loaded.plan.runs
   const early = first === undefined ? undefined : (await loadTrainerSpare()).trainerSpare(first.config)
@@ -148,63 +147,12 @@ async function prepare(
   const { checkExperiment } = await loading
   const checked = await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
   const file = 'file' in source ? relative(projectDir, resolve(cwd ?? process.cwd(), source.file)) : undefined
-  const held = await shutIn(checked.plan, { ...shutting, cards: catalog.cards() })
+  const held = await shutInWorkers(checked.plan, { ...shutting, cards: catalog.cards() })
   if (held.level !== guess.level || held.sandbox?.network !== guess.sandbox?.network) await spare.drop()
   const notices = [...checked.notices, ...openness(held)]
   return { ...checked, notices, file, shutIn: held }
 }
 
-interface ShutInOptions {
-  readonly choice: ProcessLevelChoice
-  readonly found: FoundLevel
-  readonly cards: readonly Pick<PluginCard, 'type' | 'kind' | 'needs'>[]
-  readonly projectDir: string
-  readonly plugins: ReturnType<typeof pluginReferences>
-  readonly hidden: readonly string[]
-  /** Nothing is refused yet. */
-  readonly isGuess?: boolean | undefined
-}
-
-// `isReady`: a worker can be started so.
-async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn & { readonly isReady: boolean }> {
-  const { choice, found, cards, projectDir, plugins, hidden, isGuess = false } = options
-  if (found.level === 'process') return { ...found, sandbox: undefined, network: [], isReady: true }
-  const { runNeeds } = await import('../workers/run-needs.ts')
-  const needs = await runNeeds(plan, { cards, callbacks: plan.experiment.callbacks })
-  if (needs.sandbox.length > 0) {
-    const reason = `its runs open sandboxes themselves: ${needs.sandbox.join(', ')}`
-    if (!isGuess && choice !== 'auto')
-      throw new EvsysError('SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, {
-        fix: 'leave out --sandbox.',
-      })
-    return { level: 'process', reason, sandbox: undefined, network: [], isReady: true }
-  }
-  const { hasPlace, makePlace, workerSandbox } = await import('../workers/worker-sandbox.ts')
-  const { experiment, runs } = plan
-  const sandbox = workerSandbox({
-    level: found.level,
-    projectDir,
-    outputRoot: experiment.output_dir ?? join(projectDir, '.evsys', 'runs'),
-    hidden,
-    runs: [experiment.callbacks, experiment.log_store, ...runs.map(({ config }) => config)],
-    plugins,
-    network: needs.network.length > 0,
-    read: [],
-    // The one plugin of ours that writes where the file says.
-    write: experiment.callbacks.flatMap(({ kind, params }) =>
-      kind === 'tensorboard_logger' && typeof params.log_dir === 'string' ? [resolve(projectDir, params.log_dir)] : [],
-    ),
-  })
-  if (!isGuess) makePlace(sandbox)
-  return { level: found.level, sandbox, network: needs.network, isReady: hasPlace(sandbox) }
-}
-
 async function builtInCards() {
   return (await builtins()).map(({ type, kind, needs = {} }) => ({ type, kind, needs }))
-}
-
-function openness({ level, reason = '--sandbox process', network }: ShutIn): Notice[] {
-  if (level === 'process')
-    return [{ text: `recipe code is not shut in (${reason}): it can read and change what you can` }]
-  return network.length === 0 ? [] : [{ text: `recipe code has the network: ${network.join(', ')} declare it` }]
 }

@@ -63,7 +63,10 @@ export async function performAsk(
   const request = requestOf(call)
   const attempt = intent.attempt === undefined ? undefined : attemptOf(state, intent.attempt)
   try {
+    const material = await options.executor.trainings?.material(shownRuns(state))
+    signal.throwIfAborted()
     const brief = options.writeBrief(searchState(state), request, {
+      material,
       files: filesOf(state, request.parents[0] ?? state.incumbent ?? ''),
       sigma: noiseOf(state).sigma,
       confirmedGain: releasedGain(testEvaluationsOf(state)),
@@ -85,6 +88,20 @@ export async function performAsk(
       { type: 'notice', text: `The proposer "${intent.proposer}" failed: ${reason}` },
     ]
   }
+}
+
+/** Attempts beside the incumbent whose curves are shown. */
+const mostShown = 3
+
+// Of the incumbent, the baseline and the last attempts: their first runs on validation.
+function shownRuns(state: ResearchState): { attempt: string; run: string }[] {
+  const last = state.attempts.toReversed().slice(0, mostShown)
+  const ids = [...new Set([state.incumbent ?? '', state.baseline ?? '', ...last.map(({ id }) => id)])]
+  return ids.flatMap((id) => {
+    const runs = state.attempts.find((attempt) => attempt.id === id)?.runs ?? []
+    const first = runs.find(({ split, status }) => split === 'val' && status === 'scored')
+    return first === undefined ? [] : [{ attempt: id, run: first.run }]
+  })
 }
 
 // All that the caps leave, besides what other calls that are open may take.

@@ -2,6 +2,7 @@
 import { relative, resolve } from 'node:path'
 import type { CandidateFiles, PluginSpec, ResearchBlock, SessionSettings } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, hashOf, openRegistry, readSecretSource } from '../../kernel/index.ts'
+import type { SandboxChoice } from '../../lab/index.ts'
 import { canonicalDocument, DOCUMENT, type OpenExperiment, openExperiment } from '../experiments/open-experiment.ts'
 import { type WrittenWinner, writeWinner } from '../experiments/write-winner.ts'
 import { allBuiltins } from '../plugins.ts'
@@ -14,14 +15,17 @@ import { type StartResearchOptions, sessionOf, settingsOf } from './start-resear
 export interface StartExperimentOptions extends Omit<StartResearchOptions, 'task' | 'trainSeconds'> {
   /** The experiment file. */
   readonly file: string
+  /** How recipe code is shut in; default `auto`. */
+  readonly sandbox?: SandboxChoice | undefined
 }
 
 /** Runs a session over an experiment file to its end, or until it is interrupted. */
 export async function startExperimentResearch(options: StartExperimentOptions): Promise<ResearchResult> {
-  const { projectDir, cwd, env, store, signal, workers, onNotice } = options
+  const { projectDir, cwd, env, store, signal, workers, sandbox, onNotice } = options
   const secrets = await readSecretSource({ projectDir, env })
   const file = resolve(cwd, options.file)
-  const opened = await openExperiment({ file, projectDir, store, secretSource: secrets, workers, signal, onNotice })
+  const asked = { file, projectDir, store, secretSource: secrets, workers, sandbox, signal, onNotice }
+  const opened = await openExperiment(asked)
   await using executor = opened.executor
   const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
   for (const { message } of problems) onNotice?.(message)
@@ -59,7 +63,7 @@ export function experimentSettings(
   options: StartExperimentOptions,
   hasKey: boolean,
 ): SessionSettings {
-  if (Object.keys(catalog.knobs).length === 0) {
+  if (Object.keys(catalog.knobs).length === 0 && block.scope.length === 0) {
     throw new EvsysError('CONFIG_INVALID', `${options.file}: there is nothing that a candidate could change`, {
       fix: 'name what may change under `research.space` or `research.transforms`, or take something out of `research.off_limits`.',
     })
@@ -79,6 +83,7 @@ export function experimentSettings(
     space: task.knobs,
     catalog,
     off_limits: [...block.off_limits],
+    scope: block.scope.length === 0 ? undefined : [...block.scope],
     strategy: merged(settings.strategy, block.strategy),
     keep_rule: merged(settings.keep_rule, block.keep_rule),
     proposer: merged(settings.proposer, block.proposer),

@@ -676,6 +676,13 @@ export const requirements = {
   'BOX-402':
     'how recipe code is shut in stands in the record, put there by the controller; weaker than asked is an error',
 
+  'BOX-403':
+    'wherever code of a project is loaded or called (checks, hashes, hooks of an experiment, evaluations) it is shut in as in a run worker; it can write a folder that is named for it, and an error about another says which',
+  'BOX-404':
+    'how recipe code was shut in is shown with an experiment; `--seal required` refuses runs that cannot be shut in',
+  'BOX-405':
+    'what shuts processes in here is kept between starts for this machine, user and programs alone; a process that is not shut in as was kept runs nothing, and the kept answer is gone',
+
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',

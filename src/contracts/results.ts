@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
 import { Artifact, BaselineScore, JudgeAgreement, Origin, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
+import { Level } from './execution.ts'
 import { Direction, Leak, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { Bounds, Metrics, MetricTable, ThinClass } from './quantity.ts'
@@ -348,6 +349,15 @@ export const PlanPower = z.strictObject({
 export type PlanPower = z.infer<typeof PlanPower>
 
 /** `evsys run --json` and `evsys show --json`. */
+/** How code of the project was shut in, by the record of when the experiment began. */
+export const RecipeCode = z
+  .object({
+    sandbox: Level.describe('Of run workers; `process`: nothing was shut in.'),
+    network: z.array(z.string()).optional().describe('Why it had the network; absent: it had none.'),
+    seal: z.enum(['namespace', 'none']).optional().describe('Whether answers of benchmarks were hidden from it.'),
+  })
+  .describe('How code of the project was shut in; absent: nothing ran, or an older version recorded it.')
+
 export const ExperimentResult = z.strictObject({
   experiment_id: z.string(),
   name: z.string(),
@@ -387,6 +397,7 @@ export const ExperimentResult = z.strictObject({
     .optional()
     .describe('Training rows that repeat questions, which the experiment allows or drops.'),
   data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
+  recipe_code: RecipeCode.optional(),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   files: z.string().nullable().optional().describe('Folder of its files; null: none on this machine.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),

@@ -78,7 +78,7 @@ export {
 export { forkedProcess, ownThread } from './processes/forked-process.ts'
 export { guardedProcess, type ProcessChannel, type ProcessPlace } from './processes/guarded-process.ts'
 export { whyNotHidden } from './processes/hide-paths.ts'
-export { killGroup } from './processes/kill-group.ts'
+export { killGroup, killTree } from './processes/kill-group.ts'
 export { runProgram } from './processes/run-program.ts'
 export { type Parent, serve } from './processes/serve.ts'
 export { dropSpares, type ForkSpec, spareArgs, startSpare } from './processes/spare.ts'

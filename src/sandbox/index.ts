@@ -8,3 +8,13 @@ export {
   type ProcessSandbox,
   type ProcessSandboxOptions,
 } from './process-sandbox.ts'
+export {
+  type HeldProcess,
+  heldProcess,
+  isSystem,
+  isWithinAny,
+  type ProjectView,
+  pluginPlace,
+  projectView,
+  writable,
+} from './project-view.ts'

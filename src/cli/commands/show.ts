@@ -47,6 +47,7 @@ export async function show(context: CommandContext, reference: string, { data }:
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
         ['made', madeText(experiment, result, runs.length)],
         ...optional('guards', guardText(result)),
+        ...optional('code', codeText(result)),
         ...optional('engine', engineText(result)),
         ...optional('scored', scoredText(runs)),
         ...optional('tags', experiment.tags.join(', ')),
@@ -119,6 +120,17 @@ function guardText({ guards = [] }: ExperimentResult): string {
   const lines = guards.slice(0, shownTrips).map((trip) => `${trip.run}: ${tripText(trip)}`)
   const more = guards.length > shownTrips ? [`... and ${guards.length - shownTrips} more`] : []
   return [...lines, ...more].join('\n')
+}
+
+function codeText({ recipe_code: code }: ExperimentResult): string {
+  if (code === undefined) return ''
+  const { sandbox, network = [], seal } = code
+  const parts = [
+    sandbox === 'process' ? 'not shut in' : `shut in by ${sandbox}`,
+    ...(network.length === 0 ? [] : [`with the network (${network.join(', ')})`]),
+    ...(seal === undefined ? [] : [seal === 'none' ? 'answers not hidden' : 'answers hidden']),
+  ]
+  return parts.join(', ')
 }
 
 function engineText({ engines = [] }: ExperimentResult): string {

@@ -29,6 +29,7 @@ import {
   withoutUndefined,
 } from '../../kernel/index.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
+import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
 import type { TrainingData } from './check-experiment.ts'
 
@@ -46,6 +47,8 @@ interface CheckLeaksOptions {
   readonly plugins: readonly PluginReference[]
   /** What the plugins of the project must not see meanwhile. */
   readonly seal: Pick<BenchmarkSeal, 'hidden'>
+  /** How recipe code is shut in; absent: it is not. */
+  readonly sandbox?: WorkerSandbox | undefined
   readonly limits?: { readonly blockedMs?: number | undefined } | undefined
   /** Folder with the caches; absent: the project. */
   readonly cachedIn?: string | undefined
@@ -124,7 +127,7 @@ async function openHere(
 async function openElsewhere(
   { data, config, callbacks }: TrainingData,
   seed: number,
-  { projectDir, cachedIn = projectDir, plugins, seal, limits, signal }: CheckLeaksOptions,
+  { projectDir, cachedIn = projectDir, plugins, seal, sandbox, limits, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
   const { mix: _mix, ...alone } = config
   const recipe = { key: 'data', config: { ...alone, data, seed }, callbacks: [...callbacks] }
@@ -132,7 +135,8 @@ async function openElsewhere(
   const limit = AbortSignal.timeout(Math.min(LONGEST_MS, limits?.blockedMs ?? LONGEST_MS))
   try {
     const either = AbortSignal.any([signal, limit])
-    const [made] = await recipeHashes([recipe], { projectDir, plugins, cacheDir, hidden: seal.hidden, signal: either })
+    const place = { projectDir, plugins, cacheDir, hidden: seal.hidden, sandbox }
+    const [made] = await recipeHashes([recipe], { ...place, signal: either })
     if (made?.data_key === undefined) return undefined
     return await openCachedRows(cacheDir, made.data_key, servicesOf(seed, signal))
   } catch (error) {

@@ -140,7 +140,13 @@ async function hashesNow(session: ExperimentSession, rows: readonly TrainingRunR
     const recipes = rows.map(({ id, config }) => {
       return { key: id, config, callbacks, log_store, benchmarks, engine_dir: join(engineDir, 'engine') }
     })
-    const found = await recipeHashes(recipes, { projectDir, plugins, hidden: seal.hidden, signal })
+    const found = await recipeHashes(recipes, {
+      projectDir,
+      plugins,
+      hidden: seal.hidden,
+      sandbox: session.checked.shutIn?.sandbox,
+      signal,
+    })
     return new Map(found.map((each) => [each.key, each]))
   } finally {
     await rm(engineDir, { recursive: true, force: true })

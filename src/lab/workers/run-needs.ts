@@ -42,6 +42,13 @@ export async function runNeeds(
 }
 
 const services = new Set(['openai', 'openai_compatible', 'gemini', 'anthropic', 'tinker'])
+
+/** What plugins that come with evsys declare, as far as it must be known before they are loaded. Where this errs, a worker is started anew. */
+export const expectedCards: readonly Declared[] = [
+  ...[...services].map((kind) => ({ type: 'inference_client' as const, kind, needs: { network: true } })),
+  { type: 'verifier', kind: 'code', needs: { sandbox: true } },
+]
+
 const servedModel = /^(?:claude|gpt|gemini|o[134])-/
 /** Agents that act in an environment. */
 const inEnvironments = new Set(['cli', 'terminal', 'shell_loop', 'oracle'])

@@ -128,7 +128,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   return new RunWorker(options)
 }
 
-export type WorkerProcess = Pick<RunWorker, 'identity' | 'isFresh' | 'run' | 'close'>
+export type WorkerProcess = Pick<RunWorker, 'identity' | 'isFresh' | 'isGone' | 'run' | 'close'>
 
 /** What belongs to the run that the worker is at. */
 interface RunUnderWay {
@@ -154,6 +154,7 @@ class RunWorker {
   #failing: ErrorRecord | undefined
   #trainer: Promise<TrainerProcess> | undefined
   #isLate = false
+  #hasLoaded = false
   /** Settles when it has loaded its plugins: then its sandbox is made. */
   #loading: Promise<void> = Promise.resolve()
 
@@ -202,6 +203,10 @@ class RunWorker {
     return this.#child.end === undefined && (await isUnchanged()) && this.#child.end === undefined
   }
 
+  isGone(): boolean {
+    return this.#child.end !== undefined
+  }
+
   async run(assignment: RunAssignment, options: RunOptions): Promise<WorkerEnd> {
     const { signal, stopping, secrets = {}, addresses = {} } = options
     const lines = createPrintedLines(createRedactor(secrets), (text) => options.onPrinted?.(text))
@@ -245,8 +250,10 @@ class RunWorker {
 
   /** Kills it and waits until it is gone. */
   async close(): Promise<void> {
+    const { end } = this.#child
+    const isBroken = end !== undefined && !this.#hasLoaded && end.stopped === undefined
     await this.#child.close()
-    await this.#sandbox?.close()
+    await this.#sandbox?.close({ hasBegun: !isBroken })
   }
 
   #load(pluginFiles: PluginFiles | Promise<PluginFiles>, startOf: (files: PluginFiles) => WorkerStart): void {
@@ -257,6 +264,7 @@ class RunWorker {
     }, loadMs).unref()
     const load = async () => {
       const { files } = await this.#child.call('load', startOf(await pluginFiles))
+      this.#hasLoaded = true
       this.#sandbox?.settled()
       this.#stamps = files
     }

@@ -682,6 +682,8 @@ export const requirements = {
     'how recipe code was shut in is shown with an experiment; `--seal required` refuses runs that cannot be shut in',
   'BOX-405':
     'what shuts processes in here is kept between starts for this machine, user and programs alone; a process that is not shut in as was kept runs nothing, and the kept answer is gone',
+  'BOX-406':
+    'a run that is shut in gets sandboxes for answers from the controller: it reaches those that it opened and no other, by files and commands alone, within its own limits, and none outlives it',
 
   // Research
   'RES-101':

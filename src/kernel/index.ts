@@ -63,6 +63,7 @@ export {
 export { placeInStack, typescriptFault } from './plugins/load-problem.ts'
 export { areUnchanged, readPluginGraph, stampPlugins } from './plugins/plugin-graph.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
+export { pluginCacheDir } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
 export { identify, isAlive, type ProcessIdentity } from './process-identity.ts'
 // Child processes: both sides of a conversation, from ./processes/.

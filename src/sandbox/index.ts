@@ -9,11 +9,9 @@ export {
   type ProcessSandboxOptions,
 } from './process-sandbox.ts'
 export {
-  type HeldProcess,
   heldProcess,
   isSystem,
   isWithinAny,
-  type ProjectView,
   pluginPlace,
   projectView,
   writable,

@@ -197,7 +197,7 @@ class ShutInProcess {
       if (this.limitHit() === 'memoryBytes') onOver('memoryBytes')
       else if (isUncounted && this.#tree().length > limits.processes + helpers) onOver('processes')
     }
-    const timer = setInterval(look, memoryEveryMs)
+    const timer = setInterval(look, memoryEveryMs).unref()
     return () => {
       clearInterval(timer)
       usage.stop()

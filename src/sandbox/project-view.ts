@@ -1,20 +1,20 @@
 // What a process with code of a project sees of this machine: the project and the packages around it, read-only, Node, and what it is shown
 // besides. Of `.evsys` it sees what is named alone: neither the record nor runs nor benchmarks are there.
-import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Mount } from '../contracts/index.ts'
-import { killTree, type PluginReference, type ProcessPlace } from '../kernel/index.ts'
+import { killTree, type PluginReference, type ProcessPlace, pluginCacheDir } from '../kernel/index.ts'
 import { namesIn } from './proc-files.ts'
 import type { FoundLevel } from './process-level.ts'
 import { openProcessSandbox, type ProcessLevel, type ProcessLimits } from './process-sandbox.ts'
 
-export interface ProjectView {
+interface ProjectView {
   readonly mounts: readonly Mount[]
   readonly hidden: readonly string[]
 }
 
-export interface ProjectViewOptions {
+interface ProjectViewOptions {
   /** Absent: the folders of `plugins` alone are shown. */
   readonly projectDir?: string | undefined
   readonly plugins?: readonly Pick<PluginReference, 'spec' | 'from'>[] | undefined
@@ -63,7 +63,7 @@ export function writable(folders: readonly string[], projectDir: string | undefi
   return folders.filter((path) => !isWithin(projectDir, path) && !isWithin(path, join(projectDir, '.evsys')))
 }
 
-export interface HeldProcess extends ProjectView {
+interface HeldProcess extends ProjectView {
   readonly level: ProcessLevel
   readonly network?: boolean | undefined
   readonly limits?: Partial<ProcessLimits> | undefined
@@ -90,6 +90,8 @@ export function heldProcess({ level, mounts, hidden, network = false, limits, en
           launched.started(pid, channel)
           unwatch = sandbox.watch(folders, () => killTree(pid))
         },
+        // Its end is waited for with that of all that it started: they go with the first process in the sandbox.
+        begun: () => sandbox.settled(),
         async ended(hasBegun) {
           unwatch()
           await sandbox.close({ hasBegun })
@@ -107,16 +109,8 @@ export function pluginPlace(
   if (level === 'process') return undefined
   const { projectDir } = options
   // The transpiled code of plugins is kept for other processes that run code of the project. What scores reads none of it.
-  if (projectDir !== undefined) makeFolder(join(projectDir, '.evsys', 'cache', 'jiti'))
+  if (projectDir !== undefined) pluginCacheDir(projectDir)
   return heldProcess({ level, ...projectView({ ...options, parts: { [join('cache', 'jiti')]: true } }) })
-}
-
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true })
-  } catch {
-    // a read-only project: plugins are transpiled at every start
-  }
 }
 
 const packageRoot = packageOf(dirname(fileURLToPath(import.meta.url)))
@@ -140,7 +134,7 @@ export function isSystem(path: string): boolean {
   return path === '/' || path === '/tmp' || isWithinAny(path, systemFolders)
 }
 
-export function isWithin(path: string, folder: string): boolean {
+function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
 }
 

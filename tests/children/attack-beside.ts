@@ -46,7 +46,7 @@ function attack(place) {
   attempt('appended', () => writeFileSync(dir + '/.evsys/evsys.db', '', { flag: 'a' }))
   attempt('renamed', () => renameSync(dir + '/train.jsonl', dir + '/train.jsonl'))
   attempt('read an answer', () => readFileSync(dir + '/val/tasks.jsonl'))
-  try { spawn('sleep', ['601'], { argv0: ${JSON.stringify(mark)}, detached: true, stdio: 'ignore' }).on('error', () => {}).unref() } catch {}
+  try { spawn('/bin/sh', ['-c', "setsid /bin/sh -c 'sleep 600; :' ${mark} &"], { stdio: 'ignore' }).on('error', () => {}) } catch {}
   return done.join(', ')
 }
 attack(basename(process.argv[1]).split('.')[0])
@@ -89,10 +89,10 @@ try {
     sandbox: level === 'bubblewrap' || level === 'chroot' || level === 'process' ? level : 'auto',
   })
   const killed = victims.filter(({ child }) => child.signalCode !== null).map(({ place }) => place)
-  const wrote = places.filter((place) => existsSync(join(dir, `wrote-${place}`)))
+  const wrote = readdirSync(dir).flatMap((name) => (name.startsWith('wrote-') ? [name.slice('wrote-'.length)] : []))
   const left = readdirSync('/proc').filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith(mark)
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes(mark) && Number(pid) !== process.pid
     } catch {
       return false
     }
@@ -101,9 +101,12 @@ try {
     const file = join(dir, '.evsys', 'runs', name, 'callbacks', 'mine')
     return existsSync(file) ? [readFileSync(file, 'utf8')] : []
   })
-  const { status, notices = [], recipe_code } = result
-  console.log(JSON.stringify({ status, notices, code: recipe_code, killed, wrote, left: left.length, kept }))
-  for (const pid of left) process.kill(Number(pid), 'SIGKILL')
+  const { status, notices = [], recipe_code, arms } = result
+  const error = arms.find((arm) => arm.error !== undefined)?.error
+  console.log(
+    JSON.stringify({ status, failed: error, notices, code: recipe_code, killed, wrote, left: left.length, kept }),
+  )
+  for (const pid of left) process.kill(-Number(pid), 'SIGKILL')
 } catch (error) {
   console.log(JSON.stringify({ error: problemsOf(error).map((each) => toRecord(each)) }))
 } finally {

@@ -21,6 +21,7 @@ const chroot = needs('workers in a chroot', () => found.chroot)
 interface Outcome {
   readonly error?: unknown
   readonly status: string
+  readonly failed?: unknown
   readonly notices: readonly string[]
   readonly code?: { readonly sandbox: string }
   readonly killed: readonly string[]
@@ -47,8 +48,8 @@ const hooks = ['start', 'group', 'end']
 
 /** Nothing was done in any process, and the hooks wrote where they may. */
 async function withstands(level: string, options: { isOrdinary?: boolean } = {}) {
-  const { status, code, killed, wrote, left, kept, notices } = await play(level, options)
-  expect({ status, level: code?.sandbox, killed, wrote, left }).toEqual({
+  const { status, failed, code, killed, wrote, left, kept, notices } = await play(level, options)
+  expect({ status, failed, level: code?.sandbox, killed, wrote, left }).toEqual({
     status: 'completed',
     level,
     killed: [],

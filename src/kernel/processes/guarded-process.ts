@@ -59,6 +59,8 @@ export interface ProcessPlace {
     readonly stdio: readonly (number | 'pipe' | 'ignore')[]
     /** Called when there is a process, or none; `channel` is number 6. */
     started(pid: number | undefined, channel: ProcessChannel | undefined): void
+    /** Called when it is first heard of. */
+    begun?(): void
     /** Called when it has ended, and waited for. `hasBegun`: it has run our code, or was ended by this side. */
     ended?(hasBegun: boolean): Promise<void>
   }
@@ -101,12 +103,16 @@ class GuardedProcess implements Transport {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#print(text))
     }
     let hasSpoken = false
-    this.#listen(outputFd, messageMb * bytesPerMb, (text) => {
+    const heard = () => {
+      if (!hasSpoken) placed?.begun?.()
       hasSpoken = true
+    }
+    this.#listen(outputFd, messageMb * bytesPerMb, (text) => {
+      heard()
       this.#take(text, onFrame)
     })
     this.#listen(watchdogFd, bytesPerMb, (text) => {
-      hasSpoken = true
+      heard()
       if (text === 'alive') onAlive()
       else this.#stuck = placeOf(text)
     })

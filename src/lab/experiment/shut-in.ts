@@ -6,7 +6,7 @@ import { EvsysError, type PluginReference } from '../../kernel/index.ts'
 import type { FoundLevel, ProcessLevelChoice } from '../../sandbox/index.ts'
 import type { ShutIn } from '../workers/worker-sandbox.ts'
 
-export interface ShutInOptions {
+interface ShutInOptions {
   readonly choice: ProcessLevelChoice
   readonly found: FoundLevel
   /** Absent: it is a guess, and nothing is refused yet. */
@@ -29,7 +29,7 @@ export async function shutInWorkers(
   const isGuess = cards === undefined
   if (found.level === 'process') return { ...found, sandbox: undefined, network: [], isReady: true }
   const { expectedCards, runNeeds } = await import('../workers/run-needs.ts')
-  const needs = await runNeeds(plan, { cards: cards ?? expectedCards, callbacks: plan.experiment.callbacks })
+  const needs = runNeeds(plan, { cards: cards ?? expectedCards, callbacks: plan.experiment.callbacks })
   if (needs.sandbox.length > 0) {
     const reason = `its runs open sandboxes themselves: ${needs.sandbox.join(', ')}`
     if (!isGuess && isRequired)

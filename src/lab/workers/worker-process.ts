@@ -41,6 +41,7 @@ import { openProcessSandbox, type ProcessLimits, type ProcessSandbox } from '../
 import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
 import { createPrintedLines, lostRun, overLimit, type WorkerLimits, watchGrowth } from './worker-limits.ts'
 import { sandboxOptions, type WorkerSandbox } from './worker-sandbox.ts'
+import { WorkerSandboxes } from './worker-sandboxes.ts'
 
 /** Weights that a run names to be evaluated. */
 export interface EvaluationQuestion {
@@ -153,6 +154,7 @@ class RunWorker {
   #current: RunUnderWay | undefined
   #failing: ErrorRecord | undefined
   #trainer: Promise<TrainerProcess> | undefined
+  #sandboxes: WorkerSandboxes | undefined
   #isLate = false
   #hasLoaded = false
   /** Settles when it has loaded its plugins: then its sandbox is made. */
@@ -241,6 +243,8 @@ class RunWorker {
       return { outcome: 'lost', error: this.#lost(run), isTaken: run.isTaken }
     } finally {
       unwatch()
+      await this.#sandboxes?.[Symbol.asyncDispose]()
+      this.#sandboxes = undefined
       await this.#closeTrainer()
       quiet()
       lines.close()
@@ -304,6 +308,12 @@ class RunWorker {
         const { socketPath = '', key } = await this.#openTrainer(assignment, options)
         return { socket: join('/tmp', basename(socketPath)), key }
       },
+      open_sandbox: async (_, signal) => await this.#sandboxesNow().open(signal),
+      sandbox: async ({ sandbox, asked }, signal) => await this.#sandboxesNow().call(sandbox, asked, signal),
+      close_sandbox: async (sandbox) => {
+        await this.#sandboxesNow().close(sandbox)
+        return null
+      },
       policy: async ({ agent, asked }, signal) => {
         const { policy } = this.#actingAs(agent)
         const { answerQuestion } = await import('../../rollout/index.ts') // few runs have an agent of the project
@@ -315,6 +325,13 @@ class RunWorker {
         return await environment.answer(asked, signal)
       },
     }
+  }
+
+  #sandboxesNow(): WorkerSandboxes {
+    if (this.#sandbox === undefined || this.#current === undefined)
+      throw new EvsysError('SANDBOX_FAILED', 'a worker that is not shut in opens its sandboxes itself')
+    this.#sandboxes ??= new WorkerSandboxes(this.#limits)
+    return this.#sandboxes
   }
 
   #actingAs(agent: number) {

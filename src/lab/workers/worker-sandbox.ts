@@ -131,6 +131,7 @@ export function besideWorkers(
 ): ProcessPlace {
   const shown = new Set(read.flatMap((path) => (path === undefined || !existsSync(path) ? [] : [path])))
   for (const { folder } of write) makeFolder(folder)
+  const given = new Set([...shown, ...write.map(({ folder }) => folder)])
   return heldProcess({
     level,
     mounts: [
@@ -138,7 +139,7 @@ export function besideWorkers(
       ...[...shown].map((path) => ({ source: path, target: path })),
       ...write.map(({ folder, as = folder }) => ({ source: folder, target: as, writable: true })),
     ],
-    hidden,
+    hidden: hidden.filter((path) => !given.has(path)),
     network,
     env,
     limits,

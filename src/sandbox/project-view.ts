@@ -53,8 +53,7 @@ export function projectView(options: ProjectViewOptions): ProjectView {
   }
   for (const path of wanted.filter((each) => isWithinAny(each, homes))) mounts.push({ source: path, target: path })
   for (const path of writable(write, projectDir)) mounts.push({ source: path, target: path, writable: true })
-  const own = projects.flatMap((folder) => ['.evsys', '.env', '.git'].map((name) => join(folder, name)))
-  return { mounts, hidden: [...own, ...hidden, join(packageRoot, '.git'), join(packageRoot, '.evsys')] }
+  return { mounts, hidden: [...homes, ...hidden, join(packageRoot, '.git'), join(packageRoot, '.evsys')] }
 }
 
 /** Those of `folders` that may be written. */
@@ -107,10 +106,14 @@ export function pluginPlace(
   options: Pick<ProjectViewOptions, 'projectDir' | 'plugins' | 'hidden'>,
 ): ProcessPlace | undefined {
   if (level === 'process') return undefined
-  const { projectDir } = options
+  const { projectDir, hidden = [] } = options
   // The transpiled code of plugins is kept for other processes that run code of the project. What scores reads none of it.
   if (projectDir !== undefined) pluginCacheDir(projectDir)
-  return heldProcess({ level, ...projectView({ ...options, parts: { [join('cache', 'jiti')]: true } }) })
+  const secrets = projectDir === undefined ? [] : ['.env', '.git'].map((name) => join(projectDir, name))
+  return heldProcess({
+    level,
+    ...projectView({ ...options, hidden: [...hidden, ...secrets], parts: { [join('cache', 'jiti')]: true } }),
+  })
 }
 
 const packageRoot = packageOf(dirname(fileURLToPath(import.meta.url)))

@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { problemsOf, toRecord } from '../../src/kernel/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
+import { processesWith } from '../processes-with.ts'
 
 const [dir = '', level = 'auto', mark = ''] = process.argv.slice(2)
 /** Where code of a project runs: processes in which it is loaded, and what is called in them. */
@@ -90,13 +91,7 @@ try {
   })
   const killed = victims.filter(({ child }) => child.signalCode !== null).map(({ place }) => place)
   const wrote = readdirSync(dir).flatMap((name) => (name.startsWith('wrote-') ? [name.slice('wrote-'.length)] : []))
-  const left = readdirSync('/proc').filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes(mark) && Number(pid) !== process.pid
-    } catch {
-      return false
-    }
-  })
+  const left = processesWith(mark)
   const kept = readdirSync(join(dir, '.evsys', 'runs')).flatMap((name) => {
     const file = join(dir, '.evsys', 'runs', name, 'callbacks', 'mine')
     return existsSync(file) ? [readFileSync(file, 'utf8')] : []
@@ -106,7 +101,7 @@ try {
   console.log(
     JSON.stringify({ status, failed: error, notices, code: recipe_code, killed, wrote, left: left.length, kept }),
   )
-  for (const pid of left) process.kill(-Number(pid), 'SIGKILL')
+  for (const pid of left) process.kill(-pid, 'SIGKILL')
 } catch (error) {
   console.log(JSON.stringify({ error: problemsOf(error).map((each) => toRecord(each)) }))
 } finally {

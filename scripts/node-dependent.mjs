@@ -69,8 +69,13 @@ export const nodeDependent = [
     why: 'streams of files',
   },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
+    files: ['tests/cli/process.test.ts'],
     why: 'the start of the program, its streams and signals',
+  },
+  {
+    files: ['tests/cli/{interrupt,mutated-process,serve,doctor}.test.ts'],
+    why: 'commands as processes, interrupted while they load, serve or look around',
+    newest: true,
   },
   {
     files: ['src/research/tasks/data/prepare-splits.test.ts'],
@@ -92,10 +97,11 @@ export const nodeDependent = [
       'src/config/load-experiment.test.ts',
       'src/kernel/text-forms.test.ts',
       'src/contracts/browser-safe.test.ts',
-      'tests/{lane,needs,repository}.test.ts',
+      'tests/repository.test.ts',
     ],
     why: 'they start programs or machines of Node themselves',
   },
+  { files: ['tests/{lane,needs}.test.ts'], why: 'whole runs of tests, started as programs', newest: true },
 ]
 
 /**

@@ -1,11 +1,13 @@
 // How long every row of docs/reference/faults.md takes: until it says what it waits for, until it ends, until the first Ctrl-C has ended
 // it, and until two have. A row that waits is interrupted when it has said for what; another one half way to its end.
 //
-//   node bench/faults.mjs [PART OF A NAME]
+//   node bench/faults.mjs [PART OF A NAME]...
+//
+// Past its limit: a row that has not said within 15 s what it waits for or how it ended, or that the first Ctrl-C does not end in 15 s.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
@@ -19,6 +21,10 @@ const { breaks, under } = await jiti.import('../tests/faults/broken-parts.ts')
 const evsys = [process.execPath, fileURLToPath(new URL('../bin/evsys.js', import.meta.url))]
 /** A row that waits for a signal is given this long to say for what. */
 const mostMs = 120_000
+const limitMs = 15_000
+const names = process.argv.slice(2)
+/** @type {string[]} */
+const past = []
 
 /**
  * Meets the fault once. `interrupt`: after so many ms, or `waits`: once it has said what it waits for, and how often.
@@ -74,7 +80,7 @@ const rows = [
   ['what fails', 'says what it waits for', 'ends by itself', 'first Ctrl-C', 'exit code', 'two', 'exit code'],
 ]
 for (const fault of faults) {
-  if (process.argv[2] !== undefined && !faultName(fault).includes(process.argv[2])) continue
+  if (names.length > 0 && !names.some((name) => faultName(fault).includes(name))) continue
   const endless = fault.ends === 'on the first signal'
   const whole = endless ? undefined : await meet(fault, { times: 0 })
   // A row that ends soon is interrupted on its way there.
@@ -88,5 +94,12 @@ for (const fault of faults) {
     ...[once, twice].flatMap(({ tookMs, code }) => (tookMs === undefined ? ['', ''] : [seconds(tookMs), String(code)])),
   ])
   process.stderr.write(`${rows.at(-1)?.join(' | ')}\n`)
+  const said = whole?.saidMs ?? once.saidMs ?? whole?.endMs ?? Number.POSITIVE_INFINITY
+  if (said > limitMs || (once.tookMs ?? 0) > limitMs) past.push(faultName(fault))
 }
+console.log(
+  `${cpus().length} cores of ${cpus()[0]?.model.trim()}, Node ${process.versions.node}, load ${loadavg()[0]?.toFixed(0)}\n`,
+)
 printTable(rows)
+for (const name of past) console.log(`PAST A LIMIT: ${name}`)
+process.exitCode = past.length === 0 ? 0 : 1

@@ -2,8 +2,10 @@
 // 400 tasks, 1 to 5 seeds. What is measured is what `evsys run` prints: recorded evaluations in, evidence out. Exits with 1 when a cell is
 // out of bounds by more than its error.
 //
-//   node bench/intervals.mjs [EXPERIMENTS] [BASE] [WORLD]      default 1000 for each cell of every world; BASE: another checkout, for its
-//                                                              figures beside, or - for none
+//   node bench/intervals.mjs [EXPERIMENTS] [BASE] [WORLD] [TASKS]      default 1000 for each cell of every world; BASE: another checkout,
+//                                                                      for its figures beside, or - for none; TASKS: of one size alone
+//
+// Experiments that the product marks as not calibrated count for no bound; their figures stand beside, in brackets.
 
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,13 +15,16 @@ import { openWorlds } from './intervals/worlds.mjs'
 
 const experiments = Number(process.argv[2] ?? 1000)
 const here = fileURLToPath(new URL('..', import.meta.url))
-const [, , , base = '-', only] = process.argv
+const [, , , base = '-', only, size] = process.argv
 const checkouts = [here, ...(base === '-' ? [] : [resolve(base)])]
 const least = 0.87
 const most = 0.95
 const mostFalse = 0.05
 
-/** @typedef {{ arm: number, effect: number, claimed: number, nulls: number, n: number, marked: number }} Found */
+/** @typedef {{ arm: number, effect: number, claimed: number, nulls: number, n: number }} Found */
+
+/** @returns {Found} */
+const none = () => ({ arm: 0, effect: 0, claimed: 0, nulls: 0, n: 0 })
 
 /** @param {string} checkout */
 async function open(checkout) {
@@ -62,19 +67,15 @@ const rows = [
 ]
 let isOut = false
 for (const world of worlds.filter(({ name }) => only === undefined || name === only)) {
-  for (const tasks of [20, 60, 150, 400]) {
+  for (const tasks of size === undefined ? [20, 60, 150, 400] : [Number(size)]) {
     for (const seeds of [1, 2, 3, 5]) {
-      /** @type {Found[]} */
-      const found = checkouts.map(() => ({ arm: 0, effect: 0, claimed: 0, nulls: 0, n: 0, marked: 0 }))
+      const found = checkouts.map(none)
+      const marked = none()
       for (let i = 0; i < experiments; i++) {
         const drawn = world.draw({ tasks, seeds, experiment: i })
-        for (const [k, each] of found.entries()) {
+        for (const [k, counted] of found.entries()) {
           const evidence = weigh[k]?.({ plan: drawn.plan, runs: drawn.runs, metricOf: () => undefined })
-          // Those that the product marks as not calibrated are counted apart.
-          if (k === 0 && evidence?.claim?.overall.too_few !== undefined) {
-            each.marked++
-            continue
-          }
+          const each = k === 0 && evidence?.claim?.overall.too_few !== undefined ? marked : counted
           each.n++
           each.arm += Number(holds(evidence?.arms.find(({ name }) => name === 'old')?.score?.ci, drawn.truth.old))
           each.effect += Number(holds(evidence?.claim?.overall.interval, drawn.truth.new - drawn.truth.old))
@@ -83,15 +84,19 @@ for (const world of worlds.filter(({ name }) => only === undefined || name === o
           each.claimed += Number(evidence?.verdict === 'supported')
         }
       }
+      const figures = (/** @type {Found} */ { arm, effect, claimed, nulls, n }) => [
+        percent(arm / n),
+        percent(effect / n),
+        seeds === 1 ? 'none' : percent(claimed / nulls),
+      ]
+      const beside = marked.n === 0 ? '' : ` (${figures(marked).join(', ')})`
       rows.push([
         world.name,
         String(tasks),
         String(seeds),
-        ...found.flatMap(({ arm, effect, claimed, nulls, n, marked }, k) => [
-          percent(arm / n),
-          percent(effect / n),
-          seeds === 1 ? 'none' : percent(claimed / nulls),
-          ...(k > 0 ? [] : [percent(marked / (n + marked))]),
+        ...found.flatMap((each, k) => [
+          ...figures(each),
+          ...(k > 0 ? [] : [`${percent(marked.n / experiments)}${beside}`]),
         ]),
       ])
       const [own] = found

@@ -1,8 +1,9 @@
 // Plays the lists of attacks and of honest recipes (tests/attacks) against the built product, and prints what came of them:
-// `node scripts/attack.mjs [--user UID] [--level chroot] [--list attacks|honest] [--word WORD] [--size N] [--every N] [--seal required] [--out FILE]`.
-// `--user` and `--level` need root: it becomes that account for good, or covers bubblewrap for its processes alone.
+// `node scripts/attack.mjs [--user UID] [--level chroot] [--list attacks|honest] [--target T] [--word WORD] [--every N] [--from I] [--to J] [--size N]
+// [--seal required] [--seconds S] [--out FILE [--resume]]`. `--user` and `--level` need root: it becomes that account for good, or covers
+// bubblewrap for its processes alone. Nothing new is begun after S seconds; `--resume` plays what FILE does not hold yet of this account and level.
 import { spawn } from 'node:child_process'
-import { appendFileSync, chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -14,14 +15,19 @@ const { values } = parseArgs({
     user: { type: 'string' },
     level: { type: 'string', default: 'auto' },
     list: { type: 'string' },
+    target: { type: 'string' },
     word: { type: 'string' },
-    size: { type: 'string' },
     every: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    size: { type: 'string' },
     seal: { type: 'string' },
+    seconds: { type: 'string' },
     out: { type: 'string' },
+    resume: { type: 'boolean', default: false },
   },
 })
-const { user, level, out } = values
+const { user, level, out, resume } = values
 const isRoot = process.getuid?.() === 0
 if (!isRoot && (user !== undefined || level !== 'auto')) throw new Error('--user and --level need root')
 if (!['auto', 'bubblewrap', 'chroot'].includes(level)) throw new Error('--level is bubblewrap or chroot')
@@ -31,10 +37,22 @@ const folder = mkdtempSync(join(tmpdir(), 'evsys-attack-'))
 chmodSync(folder, 0o755)
 if (user !== undefined) chownSync(folder, Number(user), Number(user))
 
-const given = ['list', 'word', 'size', 'every', 'seal'].flatMap((name) => {
+const given = ['list', 'target', 'word', 'every', 'from', 'to', 'size', 'seal', 'seconds'].flatMap((name) => {
   const value = Reflect.get(values, name)
   return value === undefined ? [] : [`--${name}`, value]
 })
+const who = { user: user ?? String(process.getuid?.() ?? ''), level }
+/** @type {{ name: string, list: string, target: string, outcome: string, detail?: string, user?: string, level?: string }[]} */
+const played = []
+if (resume && out !== undefined && existsSync(out))
+  for (const line of readFileSync(out, 'utf8').split('\n').filter(Boolean)) {
+    const each = JSON.parse(line)
+    const before = played.findIndex(({ name }) => name === each.name)
+    if (each.user !== who.user || each.level !== who.level) continue
+    if (before >= 0) played.splice(before, 1)
+    played.push(each)
+  }
+given.push('--except', JSON.stringify(played.map(({ name }) => name)))
 const play = [
   process.execPath,
   join(root, 'node_modules/.bin/jiti'),
@@ -55,12 +73,10 @@ const child = spawn(command, args, {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const closed = new Promise((done) => child.on('close', done))
-/** @type {{ name: string, list: string, target: string, outcome: string, detail?: string }[]} */
-const played = []
 for await (const line of createInterface({ input: child.stdout })) {
-  const each = JSON.parse(line)
+  const each = { ...JSON.parse(line), ...who }
   played.push(each)
-  if (out !== undefined) appendFileSync(out, `${line}\n`)
+  if (out !== undefined) appendFileSync(out, `${JSON.stringify(each)}\n`)
   if (isBad(each)) console.log(`${each.outcome}: ${each.name}: ${each.detail}`)
 }
 const code = await closed

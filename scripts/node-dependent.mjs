@@ -69,8 +69,13 @@ export const nodeDependent = [
     why: 'streams of files',
   },
   {
-    files: ['tests/cli/{process,interrupt,mutated-process,serve,doctor}.test.ts'],
+    files: ['tests/cli/process.test.ts'],
     why: 'the start of the program, its streams and signals',
+  },
+  {
+    files: ['tests/cli/{interrupt,mutated-process,serve,doctor}.test.ts'],
+    why: 'commands as processes, interrupted while they load, serve or look around',
+    newest: true,
   },
   {
     files: ['src/research/tasks/data/prepare-splits.test.ts'],
@@ -92,10 +97,11 @@ export const nodeDependent = [
       'src/config/load-experiment.test.ts',
       'src/kernel/text-forms.test.ts',
       'src/contracts/browser-safe.test.ts',
-      'tests/{lane,needs,repository}.test.ts',
+      'tests/repository.test.ts',
     ],
     why: 'they start programs or machines of Node themselves',
   },
+  { files: ['tests/{lane,needs}.test.ts'], why: 'whole runs of tests, started as programs', newest: true },
 ]
 
 /**
@@ -104,7 +110,7 @@ export const nodeDependent = [
  */
 export const leftToFull = [
   {
-    files: ['tests/attacks/attacks.test.ts', 'tests/workers/attacking-recipes.test.ts'],
+    files: ['tests/attacks/attacks.test.ts', 'tests/workers/{attacking-recipes,beside-workers}.test.ts'],
     why: 'namespaces of the system shut recipes in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',
   },
   {
@@ -147,7 +153,7 @@ export const leftToFull = [
   { files: ['tests/lab/sealed-answers.test.ts'], why: 'namespaces of the system hide the answers, not Node' },
   {
     files: [
-      'tests/cli/{run,eval,helpdesk,run-signals}.test.ts',
+      'tests/cli/{run,eval,helpdesk,run-signals,dry-run-forecast}.test.ts',
       'tests/lab/{arm-weights,data,folder-benchmarks}.test.ts',
       'tests/faults/faults.test.ts',
     ],
@@ -156,7 +162,7 @@ export const leftToFull = [
   {
     files: [
       'tests/sandbox/*.test.ts',
-      'src/sandbox/{choose-level,container}.test.ts',
+      'src/sandbox/{choose-level,container,kept-level}.test.ts',
       'src/evaluate/verifiers/code.test.ts',
     ],
     why: 'namespaces of the system shut code in, not Node; src/sandbox/open-sandbox.test.ts runs on every version',

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -170,15 +170,4 @@ describe('what the pages show', () => {
   it('docs/start/README.md: every command prints what the page says, and it trains (CLI-1, MOD-33)', async () => {
     await playConsole(read('docs/start/README.md'), folder())
   }, 600_000)
-
-  it.each(readdirSync(join(root, 'examples')))('examples/%s: its experiment is valid (CLI-1)', async (name) => {
-    const project = join(folder(), name)
-    cpSync(join(root, 'examples', name), project, { recursive: true })
-    const { code, stderr } = await runMain(['validate', 'experiment.yaml', '--deep'], { cwd: project })
-    const allowed = /^notice: \d+ of \d+ training rows repeat questions of \w+, which the experiment allows\.$/
-    expect({ code, complaints: stderr.split('\n').filter((line) => line !== '' && !allowed.test(line)) }).toEqual({
-      code: 0,
-      complaints: [],
-    })
-  })
 })

@@ -31,7 +31,7 @@ export function lane(name: string, inCi = Boolean(process.env.CI)): LaneOptions 
   const isReported = inCi || process.env.EVSYS_TEST_REPORTS === 'yes'
   return {
     globalSetup: ['tests/compile-once.ts'],
-    setupFiles: ['tests/property-runs.ts', 'tests/equal-bytes.ts'],
+    setupFiles: ['tests/property-runs.ts', 'tests/equal-bytes.ts', 'tests/processor-time.ts'],
     // Vitest leaves one core to itself, which is half of a small machine, and many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
     // What one lane has transformed serves the next ones, and the projects of a lane share it.

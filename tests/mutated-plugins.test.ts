@@ -106,7 +106,7 @@ describe('a project with its own transform, verifier, metric and algorithm', () 
   }
 
   it('reports every broken plugin file where it is broken (ERR-4)', async () => {
-    await check(mutations(project), inFullLane ? 300 : 20)
+    await check(mutations(project), inFullLane ? 300 : 12)
   }, 1_800_000)
 
   it('reports a plugin file that never ends (ERR-4)', async () => {

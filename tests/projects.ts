@@ -6,7 +6,7 @@ import { globPattern, unitTestFiles } from './test-files.ts'
 const alone = [
   'src/kernel/plugins/{catalog,check-plugin,define,equip-plugin,load-plugins,registry}.test.ts',
   'src/sandbox/**/*.test.ts',
-  'tests/*.test.ts',
+  'tests/docs.test.ts',
 ]
 
 /** All unit tests, or those that globs name, as projects that extend the configuration they are part of. */

@@ -42,6 +42,10 @@ export const requirements = {
   'CFG-609': 'spaces follow from marks of plugin schemas; what is left out has a reason',
   'CFG-610':
     '`space`, `transforms` and `off_limits` narrow or widen a space; what the schemas do not have is refused at its place',
+  'CFG-616':
+    'every param of a built-in recipe, transform or harness is searched by its mark or its schema, or says why it is not',
+  'CFG-617':
+    'a stage that `research.stages` declares is put in and left out, with a readable diff, and brings no other rows',
   'CFG-611': 'one arm of a file, with what it extends, is a document that computes the same',
   'CLI-600': '`research space FILE` prints what may change and what stays and why, alike in words and as data',
   'PLG-600': '`cap` keeps at most so many rows of each class, in their order',
@@ -66,6 +70,8 @@ export const requirements = {
   'KER-12': 'blobs are content-addressed, shared between writers, and pinned by name before they appear',
   'KER-13': 'secrets resolve at use and are removed from everything that is emitted',
   'KER-14': 'every define* returns a frozen plugin that the registry can list and describe',
+  'KER-41':
+    'time in which a process has no processor, since others have it or it is suspended, does not count as being stuck',
   'KER-430':
     'in folders that foreign code writes a link leads nowhere and a pipe is not waited for: what is read is a regular file of bounded size, what is written lands where it belongs',
 
@@ -380,6 +386,8 @@ export const requirements = {
   'TRN-22': 'work whose client is gone is taken out of the queue or stopped',
   'TRN-23':
     'numbers, names and bodies are bounded before they are used; one bad record breaks no list, no answer names a file',
+  'TRN-24':
+    'training waits for no one’s long answers, nor answers for training: the engine divides its time, and one request for many samples holds up no other',
 
   'HAR-460': 'folders deeper than any path, which an agent left, are removed after its trial and after a killed job',
   'REL-460': 'whatever reads what others wrote refuses what is malformed with a typed error, within 5 s and 500 MB',
@@ -676,6 +684,15 @@ export const requirements = {
   'BOX-402':
     'how recipe code is shut in stands in the record, put there by the controller; weaker than asked is an error',
 
+  'BOX-403':
+    'wherever code of a project is loaded or called (checks, hashes, hooks of an experiment, evaluations) it is shut in as in a run worker; it can write a folder that is named for it, and an error about another says which',
+  'BOX-404':
+    'how recipe code was shut in is shown with an experiment; `--seal required` refuses runs that cannot be shut in',
+  'BOX-405':
+    'what shuts processes in here is kept between starts for this machine, user and programs alone; a process that is not shut in as was kept runs nothing, and the kept answer is gone',
+  'BOX-406':
+    'a run that is shut in gets sandboxes for answers from the controller: it reaches those that it opened and no other, by files and commands alone, within its own limits, and none outlives it',
+
   // Research
   'RES-101':
     'strategies, keep rules and proposers of the research loop are plugins like all others, listed and described',
@@ -860,6 +877,9 @@ export const requirements = {
   'RES-537': 'the most promising places of a mixed space are found, and none that was tried',
   'RES-538': 'on a plateau the default strategy goes step by step to where its model expects most, however far',
   'RES-539': 'a change of knobs is one by what it changes, whatever its author calls it',
+  'RES-541': 'seeds before the end of a session go where the choice of its best gains most by them',
+  'RES-540':
+    'where items are right or wrong and no seed has changed a score, as at a score of 0, noise is that of half an item and not none',
   'RES-617':
     'a cassette drives a session of ten experiments, with a ledger that is right to the cent, per call and per experiment',
   'RES-618':
@@ -960,6 +980,33 @@ export const requirements = {
   'RES-564':
     'an experiment file that research cannot begin with is refused with a way out, before anything is recorded',
   'RES-565': 'a candidate that changes what judges it is refused before it trains',
+  'RES-598': 'a session over an experiment file ends at Ctrl-C, says how to resume, and resumes to the same end',
+  'RES-590':
+    'the end of a validation curve is predicted with a stated error, and a training that stays far behind is ended',
+  'RES-591': 'of what is within a tolerance of the best, the cheapest is chosen, and confirmed',
+  'RES-592': 'candidates that no other beats by all metrics are shown alike in text, JSON and report',
+  'RES-593':
+    'a session ends in a computed claim, the same in its conclusion, JSON, report, `history`, `show` and `compare`',
+  'RES-594': 'a training that the record holds already is not done again in a session, which says so',
+  'RES-595':
+    'a test evaluation of trainings ends with its first seeds where they suffice, at the same chance of being wrong',
+  'RES-597': 'a session begins with what won in earlier experiments of the same base model, and says so',
+  'RES-596': '`next --run` does what a step proposes',
+  'RES-566':
+    'of candidates with code written by a model, the one that helps is kept and confirmed, and those that cheat (memorise validation, read its folder, report a constant) are not, each with its reason',
+  'RES-567':
+    'code of candidates runs in the sandbox of run workers, passes a trial of two steps before it costs a training, and is in the record with its diff and the level of the sandbox',
+  'RES-568':
+    'a winner with code is written out with its plugin files and reproduces from its folder in another project',
+  'RES-569':
+    'malformed ideas, code with syntax errors, edits outside of the scope and patches of a benchmark are typed and counted, and the session goes on',
+  'RES-570':
+    'over an experiment file the proposer is hybrid where there is a key, and its brief holds training rows, wrong answers on validation by cluster and curves, and nothing of a test benchmark',
+  'RES-571': 'candidates of a file with stages are trained stage after stage, and the winner reproduces like any other',
+  'RES-572':
+    'typed edits of an experiment file and of plugin files in scope make a candidate; what they may not touch is refused by class',
+  'RES-573':
+    'a coding agent over an experiment file gets its brief beside the file and the plugin files of the scope; what it changes is the candidate',
   'RES-629': 'a proposer whose key is missing is refused before anything is measured, with the way out',
   'USE-20':
     'research confirms a gain exactly where the interval that it prints lies above zero: one test over seeds and items decides both',
@@ -1132,6 +1179,12 @@ export const requirements = {
     'sides of a claim may name benchmarks, ARM@BENCHMARK, and `max_drop` what may be lost; what makes no sense is a located error',
   'USE-532':
     'a claim between benchmarks is in the plan with its power, and its verdict, Holm-adjusted, with the part that is class mix, in text, JSON, experiment.md, report and show',
+  'USE-540':
+    '`run --dry` counts the runs that a run takes from the record by the comparison that the run makes, and forecasts the others, in text and JSON',
+  'USE-541':
+    'the forecast of a plan, once one run was measured, is within a factor of two of what it takes of processors',
+  'USE-542':
+    'a conclusion is shown line by line: claims, best arm, tests, what failed and what to beware of, in terminal and report',
   'USE-480':
     '`repro` leaves out rows that repeat questions where the experiment did, so that its data are compared as they were',
   'USE-481': 'a checkpoint of a client, wherever it stands, takes EXPERIMENT/ARM or a run by name',

@@ -40,6 +40,12 @@ export async function runProgram(
       env: io.env,
       stdin: io.stdin,
       signal: io.signal,
+      async evsys(words) {
+        silence?.[Symbol.dispose]()
+        return await runProgram([...(project === undefined ? [] : ['--project', project]), ...words], {
+          ...{ io, json, held, onWritten },
+        })
+      },
       project: project === undefined ? undefined : resolve(io.cwd, project),
       async holding(what, work, { onEnd = '' } = {}) {
         held.set(what, onEnd)

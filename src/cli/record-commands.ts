@@ -95,7 +95,8 @@ export function addRecordCommands(program: EvsysCommand): void {
     .command('next')
     .description('rank what to try by what it would settle for its cost')
     .option('--limit <n>', 'list no more than this (default: 10)', wholeNumber)
-    .examples('evsys next', 'evsys next --limit 3', 'evsys next --json')
+    .option('--run <n>', 'run the command of step n', wholeNumber)
+    .examples('evsys next', 'evsys next --limit 3', 'evsys next --json', 'evsys next --run 1')
     .runs(async () => (await import('./commands/history.ts')).next)
 
   program

@@ -46,6 +46,12 @@ export function addResearchCommands(program: EvsysCommand): void {
     .option('--workers <n>', 'experiments at a time (default: as many as cores allow)', wholeNumber)
     .option('--budget <cap>', 'wall=2h, usd=5, tokens=1000000, experiments=50, runs=100; may be repeated', append)
     .option('--seed <n>', 'root of the session’s own randomness (default: 0)', numberFromZero)
+    .addOption(
+      new Option(
+        '--sandbox <level>',
+        'how recipe code of an experiment file is shut in; `process`: not at all (default: auto, as well as the machine can)',
+      ).choices(['auto', 'bubblewrap', 'chroot', 'process']),
+    )
     .option('--resume', 'resume the newest session of the task that fits')
     .option('--session <id>', 'with --resume: the session to resume')
     .examples(

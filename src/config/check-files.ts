@@ -138,10 +138,10 @@ export interface JsonLine {
 }
 
 const chunkBytes = 256 * 1024
-/** A line longer than this is not looked into. */
+/** A line longer than this is not looked into, nor what follows it. */
 const longestBytes = 64 * 1024 * 1024
 
-/** Lines that are not blank. Throws what the file system throws. */
+/** Lines that are not blank, to the first that is too long. Throws what the file system throws. */
 export async function* readJsonLines(path: string, signal: AbortSignal): AsyncGenerator<JsonLine> {
   // Not blocking: opening a pipe without a writer would wait for ever.
   await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
@@ -149,16 +149,13 @@ export async function* readJsonLines(path: string, signal: AbortSignal): AsyncGe
   if (!found.isFile()) throw Object.assign(new Error(), { code: found.isDirectory() ? 'EISDIR' : 'ENXIO' })
   let carried: Buffer[] = []
   let carriedBytes = 0
-  let line = 0
-  const take = (part: Buffer): JsonLine | undefined => {
-    line += 1
-    const isLong = carriedBytes + part.length > longestBytes
-    const bytes = isLong ? part : Buffer.concat([...carried, part])
+  let line = 1
+  const take = (part: Buffer): JsonLine['result'] | undefined => {
+    const bytes = Buffer.concat([...carried, part])
     carried = []
     carriedBytes = 0
-    if (isLong) return { line, result: { fault: `the line is longer than ${longestBytes} bytes` } }
     const text = (line === 1 && bytes[0] === 0xef ? bytes.subarray(3) : bytes).toString('utf8')
-    return text.trim() === '' ? undefined : { line, result: parsed(text) }
+    return text.trim() === '' ? undefined : parsed(text)
   }
   const buffer = Buffer.allocUnsafe(chunkBytes)
   while (true) {
@@ -167,16 +164,20 @@ export async function* readJsonLines(path: string, signal: AbortSignal): AsyncGe
     if (bytesRead === 0) break
     let start = 0
     for (let end = buffer.indexOf(0x0a); end !== -1 && end < bytesRead; end = buffer.indexOf(0x0a, start)) {
-      const taken = take(Buffer.from(buffer.subarray(start, end)))
+      const result = take(buffer.subarray(start, end))
       start = end + 1
-      if (taken !== undefined) yield taken
+      if (result !== undefined) yield { line, result }
+      line += 1
     }
     carriedBytes += bytesRead - start
-    if (carriedBytes <= longestBytes) carried.push(Buffer.from(buffer.subarray(start, bytesRead)))
-    else carried = []
+    carried.push(Buffer.from(buffer.subarray(start, bytesRead)))
+    if (carriedBytes <= longestBytes) continue
+    // The end of it is not looked for: there may be gigabytes before it.
+    yield { line, result: { fault: `the line is longer than ${longestBytes} bytes` } }
+    return
   }
   const last = carriedBytes === 0 ? undefined : take(Buffer.alloc(0))
-  if (last !== undefined) yield last
+  if (last !== undefined) yield { line, result: last }
 }
 
 function parsed(text: string): JsonLine['result'] {

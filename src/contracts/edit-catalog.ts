@@ -1,9 +1,9 @@
 // What the loop may turn in the document of an experiment, as data: the catalogue is stored with a session, so that a session resumed
 // years later makes the same candidates.
 import * as z from 'zod'
+import { KnobSpec, KnobValue } from './knob.ts'
 import { Text } from './name.ts'
 import type { PluginType } from './plugin.ts'
-import { KnobSpec, KnobValue } from './research-attempt.ts'
 
 /**
  * What turning a knob does to the document. Paths are those of a run, as in the axes of a matrix (`algorithm.params.learning_rate`,

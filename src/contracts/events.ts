@@ -4,7 +4,7 @@ import { ErrorRecord, RolloutError } from './error.ts'
 import { Level } from './execution.ts'
 import { Leak, Split } from './metadata.ts'
 import { Count, Text } from './name.ts'
-import { PlannedArm, PlannedRun } from './plan.ts'
+import { PlannedArm, PlannedRun, ResolvedClaim } from './plan.ts'
 import { LogLevel } from './plugin.ts'
 import { Bounds, Budget, MetricRanges, Metrics, MetricTables, TaskScores, ThinClasses } from './quantity.ts'
 import { CandidateFailure } from './research-attempt.ts'
@@ -177,7 +177,15 @@ export const RunEvent = z.discriminatedUnion('type', [
     data_hash: z.string(),
     n_leaked: Count.optional().describe('Rows left out, since they repeat questions of a benchmark.'),
   }),
-  runEvent('step.finished', { step: Count, metrics: Metrics }),
+  runEvent('step.finished', {
+    step: Count,
+    metrics: Metrics,
+    spent_usd: z
+      .number()
+      .min(0)
+      .optional()
+      .describe('What models beside the one in training have cost in this attempt so far. Absent: nothing.'),
+  }),
   runEvent('checkpoint.saved', {
     step: Count,
     kind: CheckpointKind,
@@ -321,6 +329,7 @@ export const ExperimentEvent = z.discriminatedUnion('type', [
     verdict: Verdict,
     best_arm: z.string().optional(),
     conclusion: z.string(),
+    claim: ResolvedClaim.optional().describe('Of a research session, which learns at its end what it claims.'),
   }),
 ])
 export type ExperimentEvent = z.infer<typeof ExperimentEvent>

@@ -1,11 +1,10 @@
 // What a candidate of research over an experiment file may change, as data: it is stored in the journal, and a proposer writes it.
 // Every edit names a place of one run. What judges the run (benchmarks, verifiers, metrics, splits, seeds, budget) has no edit.
 import * as z from 'zod'
-import { Stage } from './experiment-file.ts'
+import { KnobValue } from './knob.ts'
 import { Count, Text } from './name.ts'
 import { Kind, Params } from './plugin.ts'
-import { KnobValue } from './research-attempt.ts'
-import { TeacherSpec } from './run-config.ts'
+import { Stage, TeacherSpec } from './run-config.ts'
 
 /** Whose recipe or data: that of the run where nothing is named. */
 const stage = Count.optional().describe('Of this stage, or dataset of a chain, from 0; absent: of the run itself.')

@@ -6,7 +6,7 @@ import { Name, Text } from './name.ts'
 import { Kind, PluginSpec } from './plugin.ts'
 import { Budget } from './quantity.ts'
 import { ResearchBlock } from './research-experiment.ts'
-import { DataConfig, ModelConfig, RunConfig, Seed } from './run-config.ts'
+import { DataConfig, ModelConfig, RunConfig, Seed, Stage } from './run-config.ts'
 import { Resources } from './task-file.ts'
 
 const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
@@ -33,12 +33,6 @@ export const Continual = z.strictObject({
     ),
 })
 export type Continual = z.infer<typeof Continual>
-
-export const Stage = z.strictObject({
-  algorithm: PluginSpec.describe('The recipe of this stage.'),
-  data: DataConfig.optional().describe('Absent: the run’s data.'),
-})
-export type Stage = z.infer<typeof Stage>
 
 export const Stages = z.strictObject({
   stages: z.array(Stage).min(1).describe('Recipes in order; every stage starts from the weights of the one before.'),

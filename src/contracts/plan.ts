@@ -77,6 +77,18 @@ export const trainingScores = 'training'
 export const ResolvedObjective = z.strictObject({ benchmark: z.string(), metric: z.string(), direction: Direction })
 export type ResolvedObjective = z.infer<typeof ResolvedObjective>
 
+/**
+ * What a test evaluation of a research session decided. Its level follows from the evaluations before it, so the interval stands here:
+ * the one that the session printed is the one that every page shows.
+ */
+const DecidedClaim = z.strictObject({
+  seeds: z.array(z.int()).min(1).describe('Of the test evaluation: no other seeds count.'),
+  effect: z.number(),
+  interval: z.tuple([z.number(), z.number()]).nullable(),
+  verdict: z.enum(['supported', 'refuted', 'inconclusive']),
+  reason: z.string(),
+})
+
 /** A claim with its arms and its metric found. Arms are paired when axes that it does not name make several. */
 export const ResolvedClaim = z.strictObject({
   benchmark: z.string(),
@@ -89,6 +101,7 @@ export const ResolvedClaim = z.strictObject({
     .describe('Names of arms, or base_model.'),
   min_effect: z.number().describe('Below zero: so much may be lost.'),
   confidence: z.number(),
+  decided: DecidedClaim.optional(),
 })
 export type ResolvedClaim = z.infer<typeof ResolvedClaim>
 

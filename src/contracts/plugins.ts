@@ -131,6 +131,8 @@ export interface StepScope extends CallbackScope {
  * The hooks of the experiment, `onExperimentStart`, `onGroupStart` and `onExperimentEnd`, are called in a separate process,
  * where the callbacks of the experiment file are opened once more, without secrets: once each time the experiment is started or
  * resumed, an arm whose runs were all finished before excepted. The controller, which holds the record and the keys, calls none.
+ *
+ * In a sandbox a hook can write the folder of its run (`run.dir`); a hook of the experiment can write `callbacks` in `outputDir`.
  */
 export interface CallbackHooks {
   onExperimentStart?(scope: CallbackScope): Promise<void> | void

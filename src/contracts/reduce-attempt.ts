@@ -139,6 +139,7 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
   }
   const { outcome, wall_s, peak_memory_bytes: peakMemoryBytes, curve, watch } = entry
   const scored = outcome.status === 'scored' ? outcome : undefined
+  const killed = outcome.status === 'killed' ? outcome : undefined
   const ended: RecordedRunOf = {
     run,
     seed,
@@ -152,8 +153,11 @@ export function withRun(state: ResearchState, entry: ResearchEntryOf<'run.intend
     level: scored?.level,
     memoryBy: scored?.memory_by,
     accelerator: scored?.accelerator,
+    reusedFrom: scored?.reused_from,
     claimed: scored?.claimed,
     failure: outcome.status === 'failed' ? outcome.failure : undefined,
+    ended: killed?.reason,
+    predicted: killed?.predicted,
     curve,
     watch,
   }

@@ -1,6 +1,8 @@
 // What a proposer thinks of: a change to the incumbent, labelled so that a model of past effects can rank it before it is run.
 import * as z from 'zod'
 import type { ErrorRecord } from './error.ts'
+import { ExperimentEdit } from './experiment-edits.ts'
+import { Knobs } from './knob.ts'
 import { Count, Text } from './name.ts'
 import { Metrics } from './quantity.ts'
 
@@ -11,30 +13,6 @@ export type IdeaCategory = z.infer<typeof IdeaCategory>
 export const SearchMode = z.enum(['improve', 'explore', 'diversify', 'combine', 'ablate'])
 export type SearchMode = z.infer<typeof SearchMode>
 
-export const KnobValue = z.union([z.number(), z.string(), z.boolean()])
-export type KnobValue = z.infer<typeof KnobValue>
-
-/** Values by knob: what an optimiser may turn, declared by the task or found as literals in the code. */
-export const Knobs = z.record(Text, KnobValue)
-export type Knobs = z.infer<typeof Knobs>
-
-/** What a knob may be. */
-export const KnobSpec = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('choice').describe('One of a list.'),
-    values: z.array(KnobValue).min(1).describe('What it may be.'),
-    ordered: z.boolean().default(false).describe('Neighbours in the list are alike.'),
-  }),
-  z.strictObject({
-    kind: z.literal('range').describe('A number between two bounds.'),
-    low: z.number().describe('Smallest value.'),
-    high: z.number().describe('Largest value.'),
-    log: z.boolean().default(false).describe('Equal factors are equal steps.'),
-    integer: z.boolean().default(false).describe('Whole numbers alone.'),
-  }),
-])
-export type KnobSpec = z.infer<typeof KnobSpec>
-
 export const Change = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('knobs'), knobs: Knobs.describe('Those that change, with their new values.') }),
   z.strictObject({
@@ -42,6 +20,10 @@ export const Change = z.discriminatedUnion('kind', [
     files: z.record(Text, z.string()).describe('Whole texts of files in scope.'),
   }),
   z.strictObject({ kind: z.literal('patch'), patch: Text.describe('Unified diff against the base.') }),
+  z.strictObject({
+    kind: z.literal('edits'),
+    edits: z.array(ExperimentEdit).min(1).max(20).describe('Of an experiment file and its plugin files, in order.'),
+  }),
 ])
 export type Change = z.infer<typeof Change>
 
@@ -136,7 +118,7 @@ export const Attempt = z.strictObject({
   mode: SearchMode,
   knobs: Knobs.describe('All that are known of it, changed or not.'),
   change: z
-    .enum(['knobs', 'patch', 'files'])
+    .enum(['knobs', 'patch', 'files', 'edits'])
     .optional()
     .describe('What made it of its base; `knobs`: they say all of it. Absent: not known.'),
   fingerprint: z.string().describe('Equal for candidates that are equal but for layout and names.'),

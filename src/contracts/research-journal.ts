@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import { EditCatalog } from './edit-catalog.ts'
 import { Level } from './execution.ts'
+import { KnobSpec, Knobs } from './knob.ts'
 import { Direction } from './metadata.ts'
 import { Count, Text } from './name.ts'
 import { PluginSpec } from './plugin.ts'
@@ -13,8 +14,6 @@ import {
   AttemptVerdict,
   Idea,
   IdeaCategory,
-  KnobSpec,
-  Knobs,
   MeasuredGain,
   SearchMode,
   SeedScore,
@@ -36,6 +35,17 @@ export const ResearchBudget = z.strictObject({
 })
 export type ResearchBudget = z.infer<typeof ResearchBudget>
 
+/** Which of the candidates that are good enough is chosen. */
+export const ChoiceRule = z.strictObject({
+  cheapest: Text.describe('Metric of the validation benchmark: `tokens_per_task`, `latency_p50`, `cost_per_task`.'),
+  direction: Direction.default('min').describe('Whether more of it is better.'),
+  within: z
+    .number()
+    .min(0)
+    .describe('Of what is no further below the best than this, in units of the objective, the cheapest is chosen.'),
+})
+export type ChoiceRule = z.infer<typeof ChoiceRule>
+
 export const SessionSettings = z.strictObject({
   task: Text,
   reference: z
@@ -47,9 +57,11 @@ export const SessionSettings = z.strictObject({
   direction: Direction,
   unit: z.string().optional(),
   secondary: z.array(SecondaryMetric).default([]),
+  choice: ChoiceRule.optional().describe('Absent: the best by the metric alone.'),
   space: z.record(z.string(), KnobSpec).default({}),
   catalog: EditCatalog.optional().describe('Candidates are experiment files: what turning a knob writes into them.'),
   off_limits: z.array(z.string()).optional().describe('Parts of the file that no candidate may change.'),
+  scope: z.array(z.string()).optional().describe('Plugin files beside the file that a candidate may write.'),
   train_seconds: z.number().positive(),
   seed: Count.describe('Root of all randomness of the session itself.'),
   seeds: z.array(Count).min(1).describe('Of search, in the order of use.'),
@@ -112,6 +124,13 @@ export type RunPurpose = z.infer<typeof RunPurpose>
 
 const CurveSampleRecord = z.object({ seconds: z.number(), value: z.number() })
 
+/** Where a validation curve was expected to end, and how sure that was. */
+const PredictedEnd = z.object({
+  mean: z.number(),
+  sd: z.number().min(0).describe('Standard error as a prediction.'),
+  share: z.number().describe('Of the training, on which it rests.'),
+})
+
 /** How far a run was behind the incumbent while it trained, and what came of it. */
 const WatchRecord = z.object({
   gaps: z.array(z.number().nullable()),
@@ -120,6 +139,7 @@ const WatchRecord = z.object({
     .optional()
     .describe('Against the incumbent on the same seed, in sigmas; absent: it was ended early.'),
   condemned: z.boolean().describe('It was ended early, or would have been and continued as an audit.'),
+  predicted: PredictedEnd.optional(),
 })
 
 /** What came of one run. */
@@ -133,9 +153,17 @@ export const RecordedOutcome = z.discriminatedUnion('status', [
     level: Level.or(z.literal('in-process')).optional(),
     memory_by: z.string().optional().describe('Who kept the limit of memory.'),
     accelerator: z.string().optional().describe('GPU that the candidate was shown.'),
+    reused_from: z
+      .string()
+      .optional()
+      .describe('Experiment and run of an equal run of the record: nothing was trained.'),
   }),
   z.object({ status: z.literal('failed'), failure: AttemptFailure }),
-  z.object({ status: z.literal('killed'), reason: z.string().optional() }),
+  z.object({
+    status: z.literal('killed'),
+    reason: z.string().optional(),
+    predicted: PredictedEnd.optional().describe('Stands for its score where a search asks what helped.'),
+  }),
 ])
 export type RecordedOutcome = z.infer<typeof RecordedOutcome>
 
@@ -182,6 +210,10 @@ export const PlannedTestEvaluation = z.object({
   level: z.number(),
   decide: z.array(Count).describe('Seeds that are run first: where they show nothing, the others are spared.'),
   report: z.array(Count).describe('The others: all together decide and say how large the gain is.'),
+  early: z
+    .boolean()
+    .optional()
+    .describe('The first seeds decide where they suffice; each of the two decisions has half of the level.'),
 })
 export type PlannedTestEvaluation = z.infer<typeof PlannedTestEvaluation>
 
@@ -332,6 +364,7 @@ export const ResearchEntry = z.discriminatedUnion('type', [
     occasion: LookOccasion,
     keeps: Count.describe('Of the session when it was planned.'),
     level: z.number().describe('Chance of being wrong that it spent.'),
+    seeds: z.array(Count).optional().describe('On which it was decided; absent: those of all confirmation runs.'),
     p: z.number(),
     confirmed: z.boolean(),
     better: z

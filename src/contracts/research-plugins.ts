@@ -2,21 +2,13 @@
 import type * as z from 'zod'
 import type { EditCatalog } from './edit-catalog.ts'
 import type { Level, Mount, Usage } from './execution.ts'
+import type { KnobSpec, Knobs } from './knob.ts'
 import type { Direction } from './metadata.ts'
 import type { Plan, PlannedRun } from './plan.ts'
-import type { Context, Plugin } from './plugin.ts'
+import type { Context, Plugin, PluginType } from './plugin.ts'
 import type { Metrics } from './quantity.ts'
 import type { Lease } from './record.ts'
-import type {
-  Attempt,
-  AttemptFailure,
-  Idea,
-  KnobSpec,
-  Knobs,
-  MeasuredGain,
-  SearchMode,
-  SeedScore,
-} from './research-attempt.ts'
+import type { Attempt, AttemptFailure, Idea, MeasuredGain, SearchMode, SeedScore } from './research-attempt.ts'
 import type { TaskFile } from './task-file.ts'
 
 /** All that a strategy may know. Equal states and draws give equal answers. */
@@ -119,6 +111,8 @@ export interface Race {
   readonly gain?: MeasuredGain | undefined
   /** Version of the decisions that the session was begun with. Absent: the first. */
   readonly rules?: number | undefined
+  /** Runs are trainings: none is spent that decides nothing. */
+  readonly isDear?: boolean | undefined
   /** Gains of the attempts that were judged so far, kept or not. Absent: not known. */
   readonly tried?: readonly MeasuredGain[] | undefined
   /** Moving average of kept gains, in sigmas. */
@@ -256,6 +250,8 @@ export type RunOutcome =
       readonly peakMemoryBytes?: number | undefined
       /** What a service charged for it; absent: nothing, or unknown. */
       readonly costUsd?: number | undefined
+      /** Experiment and run of the record that it was taken from: nothing was trained. */
+      readonly reusedFrom?: string | undefined
     }
   | {
       readonly status: 'failed'
@@ -278,6 +274,30 @@ export interface MemoryEstimate {
   readonly memoryLimitBytes: number
 }
 
+/** What a proposer may see of an experiment beside the journal. Nothing of a test benchmark is among it. */
+export interface ExperimentMaterial {
+  /** Training rows as they come, spread over those that were read; absent: plugins of the project read them. */
+  readonly rows?: { readonly samples: readonly unknown[]; readonly read: number; readonly isAll: boolean } | undefined
+  /** Of the incumbent on validation. `reward`: null where infrastructure failed. */
+  readonly answers: readonly {
+    readonly task: string
+    readonly instruction: string
+    readonly expected?: unknown
+    readonly output?: string | undefined
+    readonly reward: number | null
+  }[]
+  readonly curves: readonly {
+    readonly attempt: string
+    readonly metric: string
+    readonly points: readonly (readonly [step: number, value: number])[]
+  }[]
+  /** Transforms and recipes that there are. */
+  readonly kinds: readonly { readonly type: PluginType; readonly kind: string; readonly summary: string }[]
+  readonly offLimits: readonly string[]
+  /** Plugin files that a candidate may write; none: the file alone. */
+  readonly scope: readonly string[]
+}
+
 /** How a session stands in the record whose candidates are trainings of experiment files. */
 export interface TrainingRecord {
   /** With the baseline on this seed as its only run; candidates are added to it. */
@@ -291,6 +311,8 @@ export interface TrainingRecord {
     split: 'val' | 'test'
     files: CandidateFiles
   }): Promise<PlannedRun>
+  /** What a proposer may see. `runs`: scored on validation, by the ids of their attempts; the first is that of the incumbent. */
+  material(runs: readonly { readonly attempt: string; readonly run: string }[]): Promise<ExperimentMaterial>
   /** The session has begun, or was resumed: its runs are written under this lease. */
   begun(experimentId: string, lease: Lease): void
 }

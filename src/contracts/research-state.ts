@@ -52,6 +52,9 @@ export interface RecordedRunOf {
   /** Outcomes by item. */
   readonly items?: readonly number[] | 'fresh' | undefined
   readonly failure?: AttemptFailure | undefined
+  /** Why it was ended early, and where its curve would have ended. */
+  readonly ended?: string | undefined
+  readonly predicted?: NonNullable<ResearchEntryOf<'run.finished'>['watch']>['predicted']
   readonly wallS?: number | undefined
   /** Most that its processes held together. */
   readonly peakMemoryBytes?: number | undefined
@@ -62,6 +65,8 @@ export interface RecordedRunOf {
   /** Who kept its limit of memory. */
   readonly memoryBy?: string | undefined
   readonly accelerator?: string | undefined
+  /** Equal run of the record that it was taken from: nothing was trained. */
+  readonly reusedFrom?: string | undefined
   readonly curve?: readonly { readonly seconds: number; readonly value: number }[] | undefined
   readonly watch?: ResearchEntryOf<'run.finished'>['watch'] | undefined
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { ErrorRecord } from './error.ts'
 import { Artifact, BaselineScore, JudgeAgreement, Origin, RunFailures, RunStatus, RunTrip, Verdict } from './events.ts'
+import { Level } from './execution.ts'
 import { Direction, Leak, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { Bounds, Metrics, MetricTable, ThinClass } from './quantity.ts'
@@ -347,6 +348,27 @@ export const PlanPower = z.strictObject({
 })
 export type PlanPower = z.infer<typeof PlanPower>
 
+/** What runs will take, by the pace of earlier ones. */
+const Forecast = z.strictObject({
+  runs: Count,
+  steps: Count.nullable().describe('Null: unknown until the data is read.'),
+  evals: Count.nullable(),
+  tokens: Count.nullable(),
+  wall_s: z.number().min(0).nullable().describe('Null: no such run was measured.'),
+  cost_usd: z.number().min(0).nullable(),
+  max_concurrent: Count,
+  measured_on: Count.describe('Earlier runs that time, tokens and cost were measured on.'),
+})
+
+/** How code of the project was shut in, by the record of when the experiment began. */
+export const RecipeCode = z
+  .object({
+    sandbox: Level.describe('Of run workers; `process`: nothing was shut in.'),
+    network: z.array(z.string()).optional().describe('Why it had the network; absent: it had none.'),
+    seal: z.enum(['namespace', 'none']).optional().describe('Whether answers of benchmarks were hidden from it.'),
+  })
+  .describe('How code of the project was shut in; absent: nothing ran, or an older version recorded it.')
+
 /** `evsys run --json` and `evsys show --json`. */
 export const ExperimentResult = z.strictObject({
   experiment_id: z.string(),
@@ -380,13 +402,17 @@ export const ExperimentResult = z.strictObject({
   failures: z.array(RunFailures).optional().describe('What failed within runs without ending them, counted.'),
   judges: z.array(JudgeAgreement).optional().describe('Judges against labels of people, where there are labels.'),
   guards: z.array(RunTrip).optional().describe('Where a guard tripped, and what was done.'),
-  reusable: Count.optional().describe('Runs of the plan that the record holds already; under --dry alone.'),
+  reusable: Count.optional().describe(
+    'Runs of the plan that a run takes from the record, by all that it compares; under --dry alone.',
+  ),
+  forecast: Forecast.optional().describe('What the other runs of the plan will take; under --dry alone.'),
   power: z.array(PlanPower).optional().describe('What the whole plan can find out; under --dry alone.'),
   leaks: z
     .array(Leak)
     .optional()
     .describe('Training rows that repeat questions, which the experiment allows or drops.'),
   data: z.array(RunDataPreview).optional().describe('What a trial trained on, one run of each arm; under --dry alone.'),
+  recipe_code: RecipeCode.optional(),
   engines: z.array(UsedEngine).optional().describe('Of the runs that have begun.'),
   files: z.string().nullable().optional().describe('Folder of its files; null: none on this machine.'),
   cost_usd: z.number().min(0).nullable().describe('Null: unknown. Never zero for unknown.'),

@@ -45,6 +45,12 @@ export const ModelConfig = z
   .describe('What is trained.')
 export type ModelConfig = z.infer<typeof ModelConfig>
 
+export const Stage = z.strictObject({
+  algorithm: PluginSpec.describe('The recipe of this stage.'),
+  data: DataConfig.optional().describe('Absent: the run’s data.'),
+})
+export type Stage = z.infer<typeof Stage>
+
 export const RunConfig = z.strictObject({
   name: Name.describe('Unique within the experiment.'),
   data: DataConfig,

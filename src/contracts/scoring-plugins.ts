@@ -83,6 +83,8 @@ export interface Verifier<K extends string = string, S extends z.ZodType = z.Zod
     context: Context<z.output<S>> & {
       /** A model to ask, by name or client: its answers are kept, and asking again costs nothing. At hand in a benchmark. */
       model?(which: string | PluginSpec): Promise<OpenInferenceClient>
+      /** Opens a place for code that a model wrote, with an empty folder `/work`; absent: this process may open one itself. */
+      openSandbox?(): Promise<OpenEnvironment>
     },
   ): number | Verification | Promise<number | Verification>
 }

@@ -1,9 +1,9 @@
 // The task file (`task.yaml`): one command with parameters, for jobs and for research. Strict at every level.
 import * as z from 'zod'
+import { KnobSpec } from './knob.ts'
 import { Direction } from './metadata.ts'
 import { Count, Name, Text } from './name.ts'
 import { Budget, Duration } from './quantity.ts'
-import { KnobSpec } from './research-attempt.ts'
 
 // What a task file says for research alone: how a candidate runs, what it trains on and what an optimiser may turn.
 /** A metric beside the score that a candidate must not make much worse. */

@@ -10,6 +10,7 @@ import {
 } from './agent-exchange.ts'
 import { ErrorCode, ErrorRecord } from './error.ts'
 import { AnswerFailure, GuardTrip, JudgeReport, StepFailures } from './events.ts'
+import { Level } from './execution.ts'
 import { ChatTemplate, Direction, Split } from './metadata.ts'
 import { Count } from './name.ts'
 import { AddressVariable, LogLevel, PluginSpec } from './plugin.ts'
@@ -293,6 +294,14 @@ export const workerProtocol = {
       result: PolicyReply,
       most: 1000,
     },
+    /** Opens a sandbox for code that a model wrote: the controller holds it, under a number of this run. */
+    open_sandbox: { params: z.null(), result: z.strictObject({ sandbox: z.int(), level: Level }), most: 1000 },
+    sandbox: {
+      params: z.strictObject({ sandbox: z.int(), asked: EnvironmentCall }),
+      result: EnvironmentReply,
+      most: 1000,
+    },
+    close_sandbox: { params: z.int(), result: z.null(), most: 1000 },
     /** A call of an agent to the environment of its task. */
     environment: {
       params: z.strictObject({ agent: z.int(), asked: EnvironmentCall }),

@@ -19,6 +19,7 @@ export {
   openRows,
   type RowManifest,
 } from './cache/open-rows.ts'
+export { type SampledRows, sampleRows, splitsOf } from './cache/sample-rows.ts'
 export { type RowCache, type RowRequest, sourceKind } from './cache/typed-rows.ts'
 export { readCsv } from './files/read-csv.ts'
 export { readJsonl } from './files/read-jsonl.ts'

@@ -24,6 +24,7 @@ import {
   longWaits,
   openChild,
   type ProcessEnd,
+  type ProcessPlace,
 } from '../kernel/index.ts'
 import { codeOf, type Evaluation, evaluatorProtocol } from './evaluator-protocol.ts'
 
@@ -35,6 +36,8 @@ export interface EvaluatorOptions {
   readonly hidden: readonly string[]
   /** Evaluations at a time. */
   readonly limit: number
+  /** Where a process lives that has loaded these plugins of the project; absent: on this machine as it is, without what is hidden. */
+  readonly place?: ((cards: readonly PluginCard[]) => ProcessPlace) | undefined
 }
 
 export interface EvaluationHooks {
@@ -176,7 +179,7 @@ export class Evaluator implements AsyncDisposable {
     const key = [...new Set(cards.map(({ type, kind, origin }) => `${type} ${kind} ${origin}`))].sort().join('\n')
     const known = this.#processes.get(key)
     if (known !== undefined && known.child.end === undefined) return known
-    const child = this.#start()
+    const child = this.#start(cards)
     const { projectDir } = this.#options
     const opened = child.call(
       'open',
@@ -189,14 +192,15 @@ export class Evaluator implements AsyncDisposable {
     return started
   }
 
-  #start(): EvaluatorChild {
-    const { projectDir, hidden } = this.#options
+  #start(cards: readonly PluginCard[]): EvaluatorChild {
+    const { projectDir, hidden, place } = this.#options
     return openChild({
       protocol: evaluatorProtocol,
       start: guardedProcess({
         script: new URL(`./evaluator-child${extname(import.meta.url)}`, import.meta.url),
         cwd: projectDir,
         hidden,
+        sandbox: cards.length === 0 ? undefined : place?.(cards),
         heapMb,
         memoryMb,
         messageMb: 1024,

@@ -44,22 +44,24 @@ function write(value: unknown, steps: Step[]): string {
 }
 
 function writeArray(value: readonly unknown[], steps: Step[]): string {
-  const parts: string[] = []
-  for (let key = 0; key < value.length; key++) parts.push(within(value, key, value[key], steps))
-  return `[${parts.join(',')}]`
+  let text = '['
+  for (let key = 0; key < value.length; key++) text += `${key === 0 ? '' : ','}${within(value, key, value[key], steps)}`
+  return `${text}]`
 }
 
 function writeObject(value: object, steps: Step[]): string {
   if (!isPlain(value)) throw notJson(`an object of class ${className(value)}`, steps)
-  const parts: string[] = []
+  let text = ''
   for (const key of Object.keys(value).sort()) {
     const field: unknown = Reflect.get(value, key)
-    if (field !== undefined) parts.push(`${JSON.stringify(key)}:${within(value, key, field, steps)}`)
+    if (field === undefined) continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${within(value, key, field, steps)}`
   }
-  return `{${parts.join(',')}}`
+  return `{${text}}`
 }
 
 function within(holder: object, key: string | number, value: unknown, steps: Step[]): string {
+  if (typeof value === 'string') return JSON.stringify(value) // most values of most rows, and nothing can be wrong with it
   steps.push({ holder, key })
   const text = write(value, steps)
   steps.pop()

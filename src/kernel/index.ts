@@ -63,6 +63,7 @@ export {
 export { placeInStack, typescriptFault } from './plugins/load-problem.ts'
 export { areUnchanged, readPluginGraph, stampPlugins } from './plugins/plugin-graph.ts'
 export type { LoadedPlugin } from './plugins/prepare-plugin.ts'
+export { pluginCacheDir } from './plugins/prepare-plugin.ts'
 export { createRegistry, type Found, type Origin, type Registry, unknownKind } from './plugins/registry.ts'
 export { identify, isAlive, type ProcessIdentity } from './process-identity.ts'
 // Child processes: both sides of a conversation, from ./processes/.
@@ -78,7 +79,7 @@ export {
 export { forkedProcess, ownThread } from './processes/forked-process.ts'
 export { guardedProcess, type ProcessChannel, type ProcessPlace } from './processes/guarded-process.ts'
 export { whyNotHidden } from './processes/hide-paths.ts'
-export { killGroup } from './processes/kill-group.ts'
+export { killGroup, killTree } from './processes/kill-group.ts'
 export { runProgram } from './processes/run-program.ts'
 export { type Parent, serve } from './processes/serve.ts'
 export { dropSpares, type ForkSpec, spareArgs, startSpare } from './processes/spare.ts'

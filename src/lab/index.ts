@@ -28,8 +28,9 @@ export async function runExperiment(
   return run(source, options)
 }
 
+export type { ProcessLevelChoice as SandboxChoice } from '../sandbox/index.ts'
 export type { RunExperimentOptions } from './experiment/experiment-session.ts'
-export type { CandidateRuns } from './experiment/run-candidates.ts'
+export type { CandidateCode, CandidateRuns, CheckedCandidate } from './experiment/run-candidates.ts'
 export type { ReproductionCheck } from './reproduction/check-reproduction.ts'
 export type { Rescored } from './reproduction/rescore-experiment.ts'
 export type { JobFile } from './trials/read-job-file.ts'

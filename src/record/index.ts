@@ -5,7 +5,14 @@ export { readBundle } from './bundle/read-bundle.ts'
 export { type BenchmarkComparison, type BenchmarkSide, compareBenchmarks } from './compare-benchmarks.ts'
 export { type ComparedSide, type Comparison, compareExperiments } from './compare-experiments.ts'
 export { selectedEval } from './evidence/arm-scores.ts'
-export { claimedMetric, conclusionText, mixSentence, number, roughText } from './evidence/conclusion-text.ts'
+export {
+  claimedMetric,
+  conclusionLines,
+  conclusionText,
+  mixSentence,
+  number,
+  roughText,
+} from './evidence/conclusion-text.ts'
 export { dryRunMark, isDryRun } from './evidence/dry-run.ts'
 export {
   aboutOf,
@@ -18,7 +25,7 @@ export {
 } from './evidence/evidence-of.ts'
 export { heldRuns, isReused, originDirOf, projectPlugins } from './evidence/held-runs.ts'
 export { baselinesOf, judgeCosts, recordedLeaks, recordedSpeeds } from './evidence/recorded-events.ts'
-export { reportDetails } from './evidence/report-details.ts'
+export { answersOf, lossCurve, reportDetails } from './evidence/report-details.ts'
 export { runArtifacts } from './evidence/run-summaries.ts'
 export type { RecordedRun } from './evidence/weigh-evidence.ts'
 export {

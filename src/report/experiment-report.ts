@@ -2,6 +2,7 @@
 // research reports, and as self-contained.
 import type { Evidence, ExperimentRow, RunRow, Verdict } from '../contracts/index.ts'
 import { countText, durationText, numberText, rangeText, signedText, usdText } from '../kernel/index.ts'
+import { conclusionLines } from '../record/index.ts'
 import type { OpenStore } from '../store/index.ts'
 import { mistakesSection, tablesSection } from './experiment/answer-sections.ts'
 import { armsSection, baselinesSection, type Judged, scoresSection } from './experiment/arm-sections.ts'
@@ -109,12 +110,13 @@ function reusedText(runs: readonly RunRow[]): string {
   return reused === 0 ? '' : `, ${reused} reused`
 }
 
-// The first sentence answers; the others say by what.
+// The first sentence answers; the others say by what, each subject on a line of its own.
 function concluded({ verdict, text }: { verdict: Verdict; text: string }): Content {
-  const sentences = clipped(withoutVerdict(text, verdict), 6000).split(/(?<=[.!?)]) (?=[A-Z0-9])/)
-  const [first = '', ...rest] = sentences
-  const others = rest.map((sentence) => (/^Claim \d+: /.test(sentence) ? html`<br>${sentence} ` : `${sentence} `))
-  return html`<p class="lead">${verdictMark(verdict)} ${first}</p><p class="rest">${others}</p>`
+  const [claimed = '', ...others] = conclusionLines(clipped(withoutVerdict(text, verdict), 6000))
+  const [first = '', ...rest] = claimed.split(/(?<=[.!?)]) (?=[A-Z0-9])/)
+  const lines = [rest.join(' '), ...others].filter((line) => line !== '')
+  const list = html`<ul class="plain rest">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
+  return html`<p class="lead">${verdictMark(verdict)} ${first}</p>${lines.length === 0 ? undefined : list}`
 }
 
 // The mark says it already. What follows may be the name of an arm, which keeps its letters.

@@ -1,5 +1,7 @@
 // What other rooms may use of research.
 
+export { type SessionClaim, sessionClaim } from './conclude/session-claim.ts'
+export { type TradeOffs, tradeOffs } from './conclude/trade-offs.ts'
 export { type ChangedRange, changedRanges, DIFF_CONTEXT, linesOf, textOf, unifiedDiff } from './diff/unified-diff.ts'
 export type { DryRunEstimate } from './execute/candidate-sandbox.ts'
 export { openExecutor } from './execute/open-executor.ts'

@@ -8,3 +8,11 @@ export {
   type ProcessSandbox,
   type ProcessSandboxOptions,
 } from './process-sandbox.ts'
+export {
+  heldProcess,
+  isSystem,
+  isWithinAny,
+  pluginPlace,
+  projectView,
+  writable,
+} from './project-view.ts'

@@ -1,9 +1,11 @@
 // The level at which this machine can hold a process of ours, found out by starting one. The answer is kept: it is asked at every run.
+// From one start of evsys to the next it is kept as well, where the caller says in which folder.
 import { spawn } from 'node:child_process'
 import { mkdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Duplex } from 'node:stream'
 import { EvsysError, killGroup, messageOf, temporaryFolder } from '../kernel/index.ts'
+import { keepLevel, keptLevel } from './kept-level.ts'
 import { openProcessSandbox, type ProcessLevel } from './process-sandbox.ts'
 
 export type ProcessLevelChoice = ProcessLevel | 'process' | 'auto'
@@ -12,6 +14,8 @@ export type ProcessLevelChoice = ProcessLevel | 'process' | 'auto'
 export interface FoundLevel {
   readonly level: ProcessLevel | 'process'
   readonly reason?: string | undefined
+  /** It worked at an earlier start, and was not tried. */
+  readonly isKept?: boolean | undefined
 }
 
 const kept = new Map<ProcessLevel, Promise<string | undefined>>()
@@ -23,13 +27,24 @@ function whyNoProcessLevel(level: ProcessLevel): Promise<string | undefined> {
   return known
 }
 
-/** The strongest level that works, or the one that is named, which is an error where it does not work. */
-export async function findProcessLevel(choice: ProcessLevelChoice = 'auto'): Promise<FoundLevel> {
+/**
+ * The strongest level that works, or the one that is named, which is an error where it does not work. `keptIn`: folder of an answer that
+ * may be taken in place of trying; no code of others may write there.
+ */
+export async function findProcessLevel(
+  choice: ProcessLevelChoice = 'auto',
+  { keptIn }: { readonly keptIn?: string | undefined } = {},
+): Promise<FoundLevel> {
   if (choice === 'process') return { level: 'process' }
+  const known = keptIn === undefined ? undefined : keptLevel(keptIn, choice)
+  if (known !== undefined) return { level: known, isKept: true }
   const reasons: string[] = []
   for (const level of choice === 'auto' ? (['bubblewrap', 'chroot'] as const) : [choice]) {
     const reason = await whyNoProcessLevel(level)
-    if (reason === undefined) return { level }
+    if (reason === undefined) {
+      if (keptIn !== undefined) await keepLevel(keptIn, { choice, level })
+      return { level }
+    }
     reasons.push(`${level}: ${reason}`)
   }
   const reason = reasons.join('; ')

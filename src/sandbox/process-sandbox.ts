@@ -1,6 +1,7 @@
 // A sandbox around one long-lived process that runs foreign code, such as a run worker. It sees what it is shown and nothing else, at the
 // paths where that lies outside. Folders are shown and taken away while it lives, so that one process does many runs of which none sees
 // the files of another. Outside it is the user who runs evsys, without any rights; nothing but its folders is writable.
+import { randomBytes } from 'node:crypto'
 import {
   closeSync,
   existsSync,
@@ -17,6 +18,7 @@ import type { ExecSpec, Level, Mount } from '../contracts/index.ts'
 import { identify, isAlive, type ProcessChannel, type ProcessIdentity, temporaryFolder } from '../kernel/index.ts'
 import { disablesNamespaces } from './bubblewrap.ts'
 import { cgroups, type Group, innerLimits, outerLimits } from './cgroups.ts'
+import { forgetLevel } from './kept-level.ts'
 import { isWithin } from './proc-files.ts'
 import { type View, type ViewMount, viewLaunch } from './process-view.ts'
 import { sandboxFailed } from './sandbox-error.ts'
@@ -33,8 +35,8 @@ export interface ProcessSandboxOptions {
   readonly mounts: readonly Mount[]
   /** Paths below those that it must not see. */
   readonly hidden: readonly string[]
-  /** Folder in which others are shown while it lives. */
-  readonly shownIn: string
+  /** Folder in which others are shown while it lives; absent: none are. */
+  readonly shownIn?: string | undefined
   readonly network: boolean
   readonly limits: ProcessLimits
 }
@@ -83,6 +85,8 @@ class ShutInProcess {
     this.#slots = folder('slots')
     const root = folder('root')
     for (const name of ['proc', 'dev', 'run', 'var', 'opt', 'home', 'mnt', 'srv']) mkdirSync(join(root, name))
+    const mark = `/run/${randomBytes(16).toString('hex')}`
+    writeFileSync(join(root, mark), '')
     for (const name of ['home', 'cache']) mkdirSync(join(this.tmp, name))
     const wanted: ViewMount[] = [
       ...systemBinds(state.etc, network),
@@ -90,7 +94,7 @@ class ShutInProcess {
       { source: folder('shm'), target: '/dev/shm', writable: true },
       ...ordered([
         ...options.mounts.map(({ source, target, writable = false }) => ({ source, target, writable })),
-        { source: this.#slots, target: options.shownIn, writable: false },
+        ...(options.shownIn === undefined ? [] : [{ source: this.#slots, target: options.shownIn, writable: false }]),
         ...this.#masks(options.hidden, options.mounts),
       ]),
     ]
@@ -99,6 +103,7 @@ class ShutInProcess {
     this.#view = {
       level,
       root,
+      mark,
       dev: state.dev,
       mounts: level === 'chroot' ? mounts.flatMap(withSubmounts) : mounts,
       slots: this.#slots,
@@ -155,9 +160,9 @@ class ShutInProcess {
 
   /** Shows `source`, which lies in the folder of `shownIn`. */
   async show(source: string, { writable }: { readonly writable: boolean }): Promise<void> {
-    const name = relative(this.#options.shownIn, source)
-    if (name.startsWith('..') || /[\n\0]/.test(source))
-      throw sandboxFailed(`${source} cannot be shown in ${this.#options.shownIn}`)
+    const { shownIn } = this.#options
+    const name = shownIn === undefined ? '..' : relative(shownIn, source)
+    if (name.startsWith('..') || /[\n\0]/.test(source)) throw sandboxFailed(`${source} cannot be shown in ${shownIn}`)
     if (this.#shown.has(name)) return
     mkdirSync(join(this.#slots, name), { recursive: true })
     this.#shown.set(name, source)
@@ -192,7 +197,7 @@ class ShutInProcess {
       if (this.limitHit() === 'memoryBytes') onOver('memoryBytes')
       else if (isUncounted && this.#tree().length > limits.processes + helpers) onOver('processes')
     }
-    const timer = setInterval(look, memoryEveryMs)
+    const timer = setInterval(look, memoryEveryMs).unref()
     return () => {
       clearInterval(timer)
       usage.stop()
@@ -204,8 +209,9 @@ class ShutInProcess {
     return this.#group?.ranOutOfMemory() === true ? 'memoryBytes' : undefined
   }
 
-  /** Waits until every process of it is gone, and deletes its folders. Its starter has ended it. */
-  async close(): Promise<void> {
+  /** Waits until every process of it is gone, and deletes its folders. Its starter has ended it, or it ended before it said anything. */
+  async close({ hasBegun = true }: { readonly hasBegun?: boolean } = {}): Promise<void> {
+    if (!hasBegun) forgetLevel()
     this.#helper?.destroy()
     const end = Date.now() + patienceMs
     while (this.#identity.some((each) => isAlive(each)) && Date.now() < end) {

@@ -16,6 +16,8 @@ export interface View {
   readonly level: 'bubblewrap' | 'chroot'
   /** Folder that is `/` inside, read-only: every target has its place in it, or in the source of the mount above it. */
   readonly root: string
+  /** A file that is there inside, and nowhere else: what does not see it is not shut in, and ends before `command` is started. */
+  readonly mark: string
   /** Folder that is /dev at the level chroot. */
   readonly dev: string
   /** In the order in which they are made. */
@@ -48,7 +50,7 @@ export function viewLaunch(
 ): ViewLaunch {
   // A filter is code of the kernel that runs at every call: it is needed where memory is not counted, and refuses ways out besides.
   const filter = seccompFilter({ unnamedMemory: view.doors.length > 0 })
-  const inner = ['/bin/sh', '-c', enterFolder, 'sh', cwd, env.PATH ?? toolPath, ...command]
+  const inner = ['/bin/sh', '-c', enterFolder, 'sh', view.mark, cwd, env.PATH ?? toolPath, ...command]
   const limitedInner = ['prlimit', ...view.innerLimits, '--', ...inner]
   const shut = view.level === 'bubblewrap' ? bubblewrapped(view, limitedInner) : chrooted(view, limitedInner)
   const staged = ['unshare', '--user', '--map-root-user', '--mount', '--propagation', 'private', '/bin/sh', '-c', stage]
@@ -62,7 +64,8 @@ export function viewLaunch(
 
 const join = 'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 > "$1" || exit 125; shift; n=$((n - 1)); done; exec "$@"'
 
-const enterFolder = 'exec 6<&- 7<&- 8<&-; cd -- "$1" || exit 126; PATH=$2; export PATH; shift 2; exec "$@"'
+const enterFolder = `[ -e "$1" ] && [ "$$" -lt 99 ] || { echo "it is not shut in" >&2; exit 98; }
+exec 6<&- 7<&- 8<&-; cd -- "$2" || exit 126; PATH=$3; export PATH; shift 3; exec "$@"`
 
 // The helper answers each order with a line that begins with 0 where it was done. It ends with the one that gives orders.
 const stage = `s=$1 h=$2; shift 2; umask 022

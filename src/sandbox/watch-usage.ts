@@ -44,6 +44,9 @@ export function watchUsage({ pid, limits, memory, places, onOver, memoryEveryMs 
     looked = growth
     if (writtenSince(since, places) + deletedFiles(treeOf(pid)) > limits.diskBytes) onOver('diskBytes')
   }, diskEveryMs)
+  // Who waits for the processes keeps our event loop alive.
+  memoryTimer?.unref()
+  diskTimer.unref()
   const stop = () => {
     clearInterval(memoryTimer)
     clearInterval(diskTimer)

@@ -12,6 +12,8 @@ export interface RaceRule {
   readonly maxSeeds: RaceSeeds
   /** Drop when z_n falls below the n-th of these. Absent: those that are usual for so many seeds. */
   readonly floors?: readonly number[] | undefined
+  /** Keep after one seed where z is above this. Absent: two are needed. */
+  readonly atOnce?: number | undefined
 }
 
 export type RaceDecision = 'continue' | 'discard' | 'keep' | 'inconclusive'
@@ -38,6 +40,7 @@ export function decideRaceAt(n: number, z: number, rule: RaceRule): RaceDecision
   requireFinite([z], 'z')
   const floor = (rule.floors ?? floors[rule.maxSeeds])[n - 1]
   if (floor !== undefined && z < floor) return 'discard'
+  if (rule.atOnce !== undefined && z > rule.atOnce) return 'keep'
   if (n >= 2 && z > rule.threshold * Math.sqrt(rule.maxSeeds / n)) return 'keep'
   if (n < rule.maxSeeds) return 'continue'
   // A loss is no near miss.

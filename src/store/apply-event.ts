@@ -166,14 +166,31 @@ function jsonOf(value: unknown): string | null {
 async function applyExperimentEvent(query: Queryable, event: ExperimentEvent): Promise<void> {
   const row = query.updateTable('experiment').where('id', '=', event.experiment_id)
   if (event.type === 'experiment.started') {
+    await decideClaim(query, event.experiment_id, undefined)
     await row.set({ status: 'running', finished_at: null, verdict: null, best_arm: null, conclusion: null }).execute()
   }
   if (event.type === 'run.added') await addRun(query, event)
   if (event.type === 'experiment.finished') {
-    const { status, verdict, best_arm, conclusion, at } = event
+    const { status, verdict, best_arm, conclusion, claim, at } = event
+    await decideClaim(query, event.experiment_id, claim)
     await row.set({ status, verdict, best_arm: best_arm ?? null, conclusion, finished_at: at }).execute()
     await indexExperiment(query, event.experiment_id)
   }
+}
+
+/** Puts the claim that a research session ended with into its plan; none: takes an earlier one out. Claims that people wrote stay. */
+async function decideClaim(query: Queryable, experimentId: string, claim: RecordedPlan['claim']): Promise<void> {
+  const row = await query.selectFrom('experiment').select('plan').where('id', '=', experimentId).executeTakeFirst()
+  if (row === undefined || (claim === undefined && !row.plan.includes('"decided"'))) return
+  const plan = parseStored(RecordedPlan, row.plan, `plan of experiment ${experimentId}`)
+  const { claim: known, ...others } = plan
+  if (claim === undefined && known?.decided === undefined) return
+  const next: RecordedPlan = claim === undefined ? others : { ...others, claim }
+  await query
+    .updateTable('experiment')
+    .set({ plan: JSON.stringify(next) })
+    .where('id', '=', experimentId)
+    .execute()
 }
 
 // When training resumes from an earlier step, what came after that step is rolled back: the tables then hold what they would hold

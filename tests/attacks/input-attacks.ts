@@ -10,7 +10,11 @@ function rowsOf(target: InputRow['target'], entries: Readonly<Record<string, Ent
 
 const refused = (make: string, command: InputRow['command'] = 'validate'): Entry => ({ make, command, exit: 'refused' })
 const bounded = (make: string, command: InputRow['command'] = 'run'): Entry => ({ make, command, exit: 'any' })
-const train = (path: string) => `return { data: { path: '${path}', transforms: chat } }`
+/** Read by what its name says that it is. */
+const train = (path: string) => {
+  const kind = /\.(json|csv|parquet)$/.exec(path)?.[1] ?? 'jsonl'
+  return `return { data: { source_kind: '${kind}', path: '${path}', transforms: chat } }`
+}
 
 const experimentFiles = rowsOf('experiment file', {
   '200,000 unknown keys': refused(

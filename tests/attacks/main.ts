@@ -1,4 +1,4 @@
-// Plays the lists: `jiti tests/attacks/main.ts FOLDER [--list attacks|honest] [--word WORD] [--size N] [--seal required]`. A line of JSON for each row.
+// Plays the lists: `jiti tests/attacks/main.ts FOLDER [options of scripts/attack.mjs]`. A line of JSON for each row, as soon as it is played.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,13 @@ const { values, positionals } = parseArgs({
     word: { type: 'string', default: '' },
     size: { type: 'string', default: '12' },
     seal: { type: 'string', default: 'auto' },
+    target: { type: 'string' },
     every: { type: 'string', default: '1' },
+    from: { type: 'string', default: '0' },
+    to: { type: 'string', default: 'Infinity' },
+    seconds: { type: 'string', default: 'Infinity' },
+    // Names, as JSON, that are not played.
+    except: { type: 'string', default: '[]' },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -47,14 +53,26 @@ const say = (played: readonly Played[]) => {
   if (!values.keep) for (const each of folders.splice(0)) rmSync(each, { recursive: true, force: true, maxRetries: 3 })
   for (const each of played) process.stdout.write(`${JSON.stringify(each)}\n`)
 }
-const wanted = <R extends { name: string }>(rows: readonly R[]) =>
-  rows.filter(({ name }) => name.includes(values.word)).filter((_, i) => i % Number(values.every) === 0)
+const except = new Set<string>(JSON.parse(values.except))
+const isWanted = ({ name, target }: { name: string; target: string }, i: number) =>
+  name.includes(values.word) &&
+  (values.target === undefined || target === values.target) &&
+  i % Number(values.every) === 0 &&
+  i >= Number(values.from) &&
+  i < Number(values.to) &&
+  !except.has(name)
+const size = Number(values.size)
+// Each is played at once, and said when it has ended.
+const parts: (() => Promise<Played[]>)[] = []
 if (values.list !== 'attacks')
-  for (const batch of batches(wanted(honestRows), Number(values.size))) say(await playHonest(batch, player))
-if (values.list !== 'honest')
-  for (const batch of batches(wanted(attackRows), Number(values.size))) say(await playAttacks(batch, player))
+  for (const batch of batches(honestRows.filter(isWanted), size)) parts.push(() => playHonest(batch, player))
 if (values.list !== 'honest') {
-  const requests = wanted(requestAttacks)
-  if (requests.length > 0) say(await playRequests(requests, player))
-  for (const row of wanted(inputAttacks)) say([await playInput(row, player)])
+  for (const batch of batches(attackRows.filter(isWanted), size)) parts.push(() => playAttacks(batch, player))
+  const requests = requestAttacks.filter((row, i) => isWanted({ ...row, target: 'trainer' }, i))
+  if (requests.length > 0) parts.push(() => playRequests(requests, player))
+  for (const row of inputAttacks.filter(isWanted)) parts.push(async () => [await playInput(row, player)])
+}
+for (const part of parts) {
+  if (performance.now() > Number(values.seconds) * 1000) break
+  say(await part())
 }

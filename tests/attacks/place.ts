@@ -36,7 +36,8 @@ export async function makePlace(root: string): Promise<Place> {
   ] // three names
   for (const folder of ['data/val', 'data/test', 'src/plugins', '.evsys', 'lib', '.git/hooks'])
     mkdirSync(join(project, folder), { recursive: true })
-  for (const folder of [outside, join(outside, 'open'), join(home, '.ssh')]) mkdirSync(folder, { recursive: true })
+  for (const folder of [outside, join(outside, 'open'), join(home, '.ssh'), join(home, '.cache/evsys')])
+    mkdirSync(folder, { recursive: true })
   const rows = Array.from({ length: 12 }, (_, i) => ({
     query: `question ${i}`,
     desk: ['refund', 'mail', 'shop'][i % 3],
@@ -75,7 +76,9 @@ export async function makePlace(root: string): Promise<Place> {
   const address = servers[0]?.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   let known: Map<string, string> | undefined
-  const watched = () => new Map([...tree(project, ['.evsys']), ...tree(outside), ...tree(home)])
+  // The controller keeps the level of the sandbox that worked, and believes it where it works again alone.
+  const ours = [join('.cache', 'evsys', 'sandbox')]
+  const watched = () => new Map([...tree(project, ['.evsys']), ...tree(outside), ...tree(home, ours)])
   return {
     project,
     outside,

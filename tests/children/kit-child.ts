@@ -18,6 +18,16 @@ const acts: Readonly<Record<string, (parent: KitParent) => unknown>> = {
     for (;;);
   },
   'block for a moment': () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700),
+  // So long on a processor, however long it takes.
+  'compute for a moment'(parent) {
+    parent.notify('seen', 0)
+    const began = process.cpuUsage()
+    const usedMs = () => {
+      const { user, system } = process.cpuUsage(began)
+      return (user + system) / 1000
+    }
+    while (usedMs() < 600);
+  },
   'print without end'() {
     for (;;) writeSync(1, 'x'.repeat(65536))
   },

@@ -1,4 +1,4 @@
-// Builds the native kernels in the folder that it is told, and opens them.
+// Builds the native kernels in the folder that it is told, with the `cc` of the PATH, and opens them.
 import { buildNative } from '../../src/engine/cpu/native-build.ts'
 import { openNativeRuntime } from '../../src/engine/cpu/open-runtime.ts'
 

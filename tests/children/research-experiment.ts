@@ -1,5 +1,6 @@
-// Research over an experiment file, as the command line does it: `research-experiment FILE [resume] [kill=N] [runs=N]`. It prints the
-// number of asynchronous operations it has begun with every line, and at operation N kills its whole process group.
+// Research over an experiment file, as the command line does it: `research-experiment FILE [resume] [kill=N] [die=WHEN] [runs=N]`. It
+// prints the number of asynchronous operations it has begun with every line, and at operation N kills its whole process group, or right
+// after it wrote that the session ended (`ended`), its evidence (`evidence`), or its conclusion (`concluded`).
 import { createHook } from 'node:async_hooks'
 import { writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -22,9 +23,26 @@ createHook({
 
 const say = (text: string) => writeSync(1, `${operations} ${text}\n`) // at once: the next operation may be the last
 const projectDir = dirname(file)
+const dieAt = (moment: string) => {
+  if (flagOf('die') === moment) process.kill(-process.pid, 'SIGKILL')
+}
 
 try {
-  await using store = await openStore(join(projectDir, '.evsys', 'evsys.db'))
+  await using opened = await openStore(join(projectDir, '.evsys', 'evsys.db'))
+  const store: typeof opened = {
+    ...opened,
+    verdicts: {
+      ...opened.verdicts,
+      async evidence(...args) {
+        await opened.verdicts.evidence(...args)
+        dieAt('evidence')
+      },
+    },
+    async append(stream, seq, events, lease) {
+      await opened.append(stream, seq, events, lease)
+      if (events.some((event) => event.type === 'experiment.finished')) dieAt('concluded')
+    },
+  }
   const runs = flagOf('runs')
   const { winner, state, experimentId } = await startExperimentResearch({
     file,
@@ -35,7 +53,10 @@ try {
     signal: new AbortController().signal,
     resume: flags.includes('resume'),
     budget: runs === undefined ? {} : { runs: Number(runs) },
-    onEntry: ({ type }) => say(type),
+    onEntry: ({ type }) => {
+      say(type)
+      if (type === 'session.ended') dieAt('ended')
+    },
   })
   say(`ended ${JSON.stringify({ experimentId, end: state.end, winner, runs: state.spend.runs })}`)
 } catch (error) {

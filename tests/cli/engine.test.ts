@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ErrorReport } from '../../src/contracts/index.ts'
+import { quickCompiler } from '../engine/kernels/kernel-runtimes.ts'
 import { needs } from '../needs.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runMain } from './run-main.ts'
@@ -77,7 +78,7 @@ describe('engine build', () => {
   compiler.it(
     'compiles once, says so, and tells time, compiler, processor and place (CPU-41)',
     async () => {
-      const env = { EVSYS_CACHE: folder() }
+      const env = { EVSYS_CACHE: folder(), PATH: quickCompiler(folder()) }
       const first = await runMain(['engine', 'build', '--json'], { env })
       expect(first.code, first.stdout).toBe(0)
       expect(first.stderr).toMatch(/^notice: compiling the engine's kernels with cc for \w+, once for this machine\n$/)

@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { watch } from 'node:fs/promises'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ErrorReport } from '../../src/contracts/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { runMain } from './run-main.ts'
@@ -12,16 +11,16 @@ const folder = temporaryFolders()
 async function interrupted(args: readonly string[]) {
   const cwd = folder()
   await runMain(['init'], { cwd })
-  mkdirSync(join(cwd, 'marks'))
-  const mark = JSON.stringify(join(cwd, 'marks', 'loading'))
-  const text = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${mark}, '')\nwhile (true) {}\n`
+  // What it is shut in may write that folder alone.
+  const written = join(cwd, '.evsys', 'cache', 'jiti')
+  mkdirSync(written, { recursive: true })
+  const mark = join(written, 'loading')
+  const text = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(mark)}, '')\nwhile (true) {}\n`
   writeFileSync(join(cwd, 'src/plugins/endless.ts'), text)
   const controller = new AbortController()
-  const marks = watch(join(cwd, 'marks'))[Symbol.asyncIterator]()
   const running = runMain(args, { cwd, signal: controller.signal })
-  await marks.next()
+  await vi.waitFor(() => expect(existsSync(mark)).toBe(true), { timeout: 60_000, interval: 20 })
   controller.abort()
-  await marks.return?.()
   return await running
 }
 

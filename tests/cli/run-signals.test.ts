@@ -9,7 +9,8 @@ import { writeSmallLab } from './small-lab.ts'
 
 const folder = temporaryFolders()
 const slow = 180_000
-const steps = 24
+/** Two runs, one of each rate. */
+const small = { steps: 48, file: { n_repeats: 1 } }
 
 interface Running {
   readonly process: ChildProcess
@@ -59,7 +60,7 @@ describe('a run in a process of its own', () => {
   const whole = folder()
   let expected: unknown
   beforeAll(async () => {
-    writeSmallLab(whole, { steps })
+    writeSmallLab(whole, small)
     const { code, stdout } = await runProcess(['run', 'config.yaml', '--json'], { cwd: whole })
     expect(code).toBe(0)
     expected = await canonical(whole, ExperimentResult.parse(JSON.parse(stdout)).experiment_id)
@@ -67,7 +68,7 @@ describe('a run in a process of its own', () => {
 
   const lab = () => {
     const cwd = folder()
-    writeSmallLab(cwd, { steps })
+    writeSmallLab(cwd, small)
     return cwd
   }
   const resumed = async (cwd: string) => {

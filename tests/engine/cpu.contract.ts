@@ -422,6 +422,47 @@ export function describeCpu(openRuntime: () => Runtime | Promise<Runtime>, { spl
       expect(await stepped).toBeGreaterThan(0)
       expect(await after).not.toEqual(await first)
     })
+
+    it('let what is asked of other models go between their passes, and are what they were alone (CPU-24, TRN-24)', async () => {
+      const { engine } = await open()
+      await using _ = engine
+      for (const model of ['long', 'm']) await create(engine, model, lora(2))
+      const long = () => ask(engine, 'long', { maxTokens: 290 })
+      const alone = await long()
+      const order: string[] = []
+      const drawn = long().finally(() => order.push('drawn'))
+      await pass(engine, corpus)
+      expect(await step(engine)).toBeGreaterThan(0)
+      order.push('trained')
+      await create(engine, 'another', lora(1))
+      await ask(engine, 'another', { maxTokens: 2 })
+      order.push('opened')
+      const unloaded = run(engine, { op: 'unload', model: 'long' }).finally(() => order.push('unloaded'))
+      expect(await drawn).toEqual(alone)
+      await unloaded
+      expect(order).toEqual(['trained', 'opened', 'drawn', 'unloaded'])
+    })
+
+    it.each([
+      ['another prompt', [9, 2]],
+      ['the same prompt', [3, 1, 4]],
+    ])(
+      'of a request for a thousand leave room for one that comes later, with %s (CPU-24, TRN-24)',
+      async (_what, prompt) => {
+        const { engine } = await open()
+        await using _ = engine
+        await create(engine, 'm', lora(2))
+        const order: string[] = []
+        const many = ask(engine, 'm', { numSamples: 1000, maxTokens: 9 }).finally(() => order.push('many'))
+        await new Promise((resolve) => setImmediate(resolve))
+        const later = { prompt: Int32Array.from(prompt), numSamples: 1, seed: 3, maxTokens: 9 }
+        const few = await ask(engine, 'm', later)
+        order.push('few')
+        expect(await many).toHaveLength(1000)
+        expect(order).toEqual(['few', 'many'])
+        expect(await ask(engine, 'm', later)).toEqual(few)
+      },
+    )
   })
 
   describe('bfloat16', () => {

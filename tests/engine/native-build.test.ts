@@ -5,7 +5,7 @@ import { buildNative, cpuLevel, locateNative } from '../../src/engine/cpu/native
 import { openRuntime } from '../../src/engine/cpu/open-runtime.ts'
 import { startChild } from '../start-child.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { compiler } from './kernels/kernel-runtimes.ts'
+import { compiler, quickCompiler } from './kernels/kernel-runtimes.ts'
 
 const folder = temporaryFolders()
 const small = { threads: 1, capacityBytes: 1 << 24 }
@@ -89,8 +89,9 @@ describe('native kernels', () => {
     'may be built by several processes at once: all use the same file, and nothing else stays (CPU-42)',
     async () => {
       const cacheFolder = folder()
-      await using first = startChild('native-builder', [cacheFolder])
-      await using second = startChild('native-builder', [cacheFolder])
+      const wrap = ['env', `PATH=${quickCompiler(folder())}`]
+      await using first = startChild('native-builder', [cacheFolder], { wrap })
+      await using second = startChild('native-builder', [cacheFolder], { wrap })
       expect(await Promise.all([first.line(), second.line()])).toEqual(['cpu-native', 'cpu-native'])
       const { file, isBuilt } = await locateNative('cc', { cacheFolder })
       expect(isBuilt).toBe(true)

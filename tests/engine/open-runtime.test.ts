@@ -6,7 +6,7 @@ import { Program } from '../../src/engine/cpu/program.ts'
 import type { Runtime } from '../../src/engine/cpu/runtime.ts'
 import { openWasmRuntime } from '../../src/engine/cpu/wasm-runtime.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
-import { compiler } from './kernels/kernel-runtimes.ts'
+import { compiler, quickCompiler } from './kernels/kernel-runtimes.ts'
 
 const folder = temporaryFolders()
 const small = { threads: 2, capacityBytes: 1 << 24 }
@@ -45,7 +45,8 @@ describe('openRuntime', () => {
 
   compiler.it('compiles once for a machine, and says so (CPU-5)', async () => {
     const told: string[] = []
-    const options = { kind: 'native', cacheFolder: compiled, onBuild: (text: string) => told.push(text) } as const
+    const env = { PATH: quickCompiler(folder()) }
+    const options = { kind: 'native', cacheFolder: compiled, env, onBuild: (text: string) => told.push(text) } as const
     for (let i = 0; i < 2; i++) {
       await using runtime = await open(options)
       expect(runtime.id.kind).toBe('cpu-native')

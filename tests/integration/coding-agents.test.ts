@@ -10,6 +10,7 @@ import { cliAgent } from '../../src/research/propose/cli/cli-agent.ts'
 import { usageOfError } from '../../src/research/propose/ledger/proposal-usage.ts'
 import { cli } from '../../src/rollout/cli/cli-agent.ts'
 import { root, runMain } from '../cli/run-main.ts'
+import { experimentProject, twoByTwo } from '../lab/experiment-project.ts'
 import { needs } from '../needs.ts'
 import { pluginContext } from '../plugin-context.ts'
 import { codeBlocks } from '../readme.ts'
@@ -104,6 +105,34 @@ agents.describe('coding agents as they are published', () => {
         true,
       )
       expect(readdirSync(tmpdir()).filter((name) => name.startsWith('evsys-propose-'))).toEqual(before)
+    })
+
+    agents.it(`${agent}: an experiment of a session over an experiment file (RES-573)`, async () => {
+      useAgents()
+      const { metadata, matrix } = twoByTwo
+      const benchmark = metadata.benchmark.map(({ run_every: _, ...each }) => each)
+      const file = experimentProject(folder(), {
+        name: 'poor',
+        metadata: { objective: metadata.objective, benchmark },
+        ...matrix.base_run,
+        algorithm: { kind: 'sft', params: { max_steps: 6, learning_rate: 0.0001 } },
+        research: { budget: { experiments: 1, runs: 6 } },
+      })
+      const { url } = await startScriptedProvider((turn) => {
+        if (turn === 0) return { read: 'config.yaml' }
+        if (turn > 1) return { say: 'Done.' }
+        return { edit: 'config.yaml', from: 'learning_rate: 0.0001', to: 'learning_rate: 0.1', label }
+      })
+      const params = JSON.stringify({ agent, base_url: url + address, ...more })
+      const args = ['research', 'run', file, '--proposer', 'cli-agent', '--proposer-params', params, '--json']
+      const env = { ANTHROPIC_API_KEY: key, OPENAI_API_KEY: key }
+      const { code, stdout, stderr } = await runMain(args, { cwd: folder(), env })
+      expect([code, stderr]).toEqual([0, expect.any(String)])
+      expect(JSON.parse(stdout).attempts[1]).toMatchObject({
+        title: 'Another rate',
+        verdict: 'provisional',
+        cost_usd: usd,
+      })
     })
 
     agents.it(`${agent}: a key that is refused, a provider that is full, words alone (RES-520)`, async () => {

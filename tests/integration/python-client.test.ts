@@ -10,6 +10,7 @@ import { resolveModelFolder } from '../../src/models/index.ts'
 import { needs } from '../needs.ts'
 
 const versions = ['0.16.1', '0.24.1', '0.25.0', '0.36.0']
+const newest = '0.36.0'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const clients = process.env.EVSYS_PYTHON_CLIENTS ?? join(root, '.tmp/python-clients')
 const python = (version: string) => join(clients, version, 'bin/python')
@@ -20,7 +21,9 @@ const pythonClients = needs(`the official clients ${versions.join(', ')} (script
 })
 
 const cookbook = needs('tinker-cookbook (scripts/python-clients.sh)', () => {
-  execFileSync(python('0.36.0'), ['-c', 'import tinker_cookbook.recipes.rl_loop'], { stdio: 'pipe' })
+  // Found, not imported: that takes seconds, and the script has done it.
+  const find = `import importlib.util, sys; sys.exit(importlib.util.find_spec('tinker_cookbook') is None)`
+  execFileSync(python(newest), ['-c', find], { stdio: 'pipe' })
   return true
 })
 
@@ -92,7 +95,7 @@ async function cook(kind: string, metric: string, url: string): Promise<number[]
   const log = mkdtempSync(join(tmpdir(), 'evsys-cookbook-'))
   try {
     const { stdout } = await promisify(execFile)(
-      python('0.36.0'),
+      python(newest),
       [join(root, 'tests/integration/cookbook-loops.py'), kind, 'evsys/nano', folder, log],
       { env: { ...environment, TINKER_BASE_URL: url }, timeout: 300_000 },
     )
@@ -134,6 +137,13 @@ pythonClients.describe('official clients against evsys serve, with the mock and 
   const dirs = ['mock', 'reference'].map((engine) => ({ engine, dir: mkdtempSync(join(tmpdir(), 'evsys-serve-')) }))
   let served: { child: ChildProcess; url: string }[] = []
   const urls = () => served.map(({ url }) => url)
+  const seeds = [11, 12, 13, 14, 15, 16, 17, 18]
+  let spoken: Promise<Awaited<ReturnType<typeof talk>>[]> | undefined
+  /** What every version says of one seed, and the newest, in the same process, of each seed by itself. */
+  const speak = () => {
+    spoken ??= Promise.all(versions.map((version) => talk(version, urls(), 3, ...(version === newest ? seeds : []))))
+    return spoken
+  }
   beforeAll(async () => {
     served = await Promise.all(dirs.map(({ engine, dir }) => serve(engine, dir)))
   })
@@ -145,9 +155,9 @@ pythonClients.describe('official clients against evsys serve, with the mock and 
   pythonClients.it(
     'train, save, resume and sample, with equal numbers in every version (conformance 8) (TRN-18)',
     async () => {
-      const spoken = await Promise.all(versions.map((version) => talk(version, urls(), 3)))
+      const byVersion = await speak()
       for (const at of dirs.keys()) {
-        const said = spoken.flatMap((byTrainer) => byTrainer[at] ?? [])
+        const said = byVersion.flatMap((byTrainer) => byTrainer[at]?.slice(0, 1) ?? [])
         expect(said.map(({ version }) => version)).toEqual(versions)
         const [first, ...others] = said.map(({ version: _version, ...numbers }) => numbers)
         for (const other of others) expect(other).toEqual(first)
@@ -156,11 +166,11 @@ pythonClients.describe('official clients against evsys serve, with the mock and 
   )
 
   pythonClients.it('eight at once end as each alone (TRN-8)', async () => {
-    const seeds = [11, 12, 13, 14, 15, 16, 17, 18]
     const halves = [seeds.slice(0, 4), seeds.slice(4)].map((half) => half.join('+'))
-    const [first = [], second = []] = await Promise.all(halves.map((half) => talk('0.36.0', urls(), half)))
+    const [first = [], second = []] = await Promise.all(halves.map((half) => talk(newest, urls(), half)))
     const together = dirs.map((_, at) => [...(first[at] ?? []), ...(second[at] ?? [])])
     expect(together.map((said) => said.length)).toEqual([seeds.length, seeds.length])
-    expect(await talk('0.36.0', urls(), ...seeds)).toEqual(together)
+    const byTrainer = (await speak()).at(-1)
+    expect(byTrainer?.map((said) => said.slice(1))).toEqual(together)
   })
 })

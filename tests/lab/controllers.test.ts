@@ -5,9 +5,11 @@ import { openStore } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { canonicalRecords, statuses } from './canonical-records.ts'
 import { startExperiment } from './experiment-process.ts'
-import { brief, experimentProject } from './experiment-project.ts'
+import { experimentProject, brief as shortest } from './experiment-project.ts'
 
 const folder = temporaryFolders()
+/** Long enough to be still at work whenever a signal arrives. */
+const brief = { ...shortest, n_repeats: 2, budget: { steps: 40 } }
 
 /** Rows that come when a file is there. */
 const gate = `import { existsSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // What an experiment does about its data, from the file to the result.
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readPreview } from '../../src/data/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 import { resultOf } from '../../src/record/evidence/evidence-of.ts'
@@ -96,10 +96,13 @@ describe('the data of an experiment', { timeout: 300_000 }, () => {
     })
   })
 
+  const repeating = experimentProject(folder(), { ...one(), n_repeats: 2 })
+  beforeAll(async () => {
+    await runExperiment(repeating)
+  }, 300_000)
+
   it('is kept as it was trained on: rows before and after, tokens with their weights (DATA-14)', async () => {
-    const file = experimentProject(folder(), one())
-    await runExperiment(file)
-    const preview = await readPreview(join(runsOf(file), 'two-by-two'))
+    const preview = await readPreview(join(runsOf(repeating), 'two-by-two__s42'))
     expect(preview).toMatchObject({
       rows: 20,
       source: { kind: 'jsonl', rows: 20 },
@@ -119,8 +122,7 @@ describe('the data of an experiment', { timeout: 300_000 }, () => {
   })
 
   it('is read once for all its runs, and not again by the next experiment (DATA-1)', async () => {
-    const file = experimentProject(folder(), { ...one(), n_repeats: 2 })
-    await runExperiment(file)
+    const file = repeating
     const cache = join(dirname(file), '.evsys', 'cache', 'datasets')
     const entries = readdirSync(cache)
     expect(entries).toHaveLength(1)

@@ -693,19 +693,23 @@ describe('a plugin of a project', slow, () => {
 describe('the block of research (USE-330)', () => {
   const rate = 'algorithm.params.learning_rate'
   const { benchmark } = twoByTwo.metadata
-  const searched = { ...run, metadata: { objective: { metric: 'val.pass@1' }, benchmark } }
+  const metrics = ['pass@1', 'mean_reward', 'tokens_per_task']
+  const measured = benchmark.map((each) => ({ ...each, metrics }))
+  const searched = { ...run, metadata: { objective: { metric: 'val.pass@1' }, benchmark: measured } }
   const block = {
     space: { [rate]: [0.1, 0.2], 'algorithm.params.batch_size': [1, 2] },
     transforms: [{ kind: 'sample', params: { n: 2 } }],
     derive: false,
   }
+  const objective = { cheapest: 'tokens_per_task', direction: 'min', within: 0.1 }
   const changes: [field: string, change: Json][] = [
     ['research.space', { space: { [rate]: [0.1, 0.3] } }],
     ['research.transforms[].kind', { transforms: [{ kind: 'shuffle' }] }],
     ['research.transforms[].params', { transforms: [{ kind: 'sample', params: { n: 3 } }] }],
     ['research.derive', { derive: true }],
     ['research.off_limits', { off_limits: [rate] }],
-    ['research.scope', { scope: ['src/plugins/own.ts'] }],
+    ['research.scope', { scope: ['lib/*.ts'] }],
+    ['research.stages', { stages: [{ algorithm: { kind: 'dpo' } }] }],
     ['research.budget', { budget: { experiments: 3 } }],
     ['research.proposer.kind', { proposer: { kind: 'llm' } }],
     ['research.proposer.params', { proposer: { kind: 'optimizer', params: { method: 'random' } } }],
@@ -713,15 +717,24 @@ describe('the block of research (USE-330)', () => {
     ['research.strategy.params', { strategy: { kind: 'default', params: { explore: 0.5 } } }],
     ['research.keep_rule.kind', { keep_rule: { kind: 'reference' } }],
     ['research.keep_rule.params', { keep_rule: { kind: 'default', params: { preset: 'strict' } } }],
-    ['research.secondary[].metric', { secondary: [{ metric: 'accuracy', direction: 'min', tolerance: 0.1 }] }],
-    ['research.secondary[].direction', { secondary: [{ metric: 'loss', direction: 'max', tolerance: 0.1 }] }],
-    ['research.secondary[].tolerance', { secondary: [{ metric: 'loss', direction: 'min', tolerance: 0.5 }] }],
+    ['research.secondary[].metric', { secondary: [{ metric: 'tokens_per_task', direction: 'min', tolerance: 0.1 }] }],
+    ['research.secondary[].direction', { secondary: [{ metric: 'mean_reward', direction: 'max', tolerance: 0.1 }] }],
+    ['research.secondary[].tolerance', { secondary: [{ metric: 'mean_reward', direction: 'min', tolerance: 0.5 }] }],
+    ['research.objective.cheapest', { objective: { ...objective, cheapest: 'mean_reward' } }],
+    ['research.objective.direction', { objective: { ...objective, direction: 'max' } }],
+    ['research.objective.within', { objective: { ...objective, within: 0.2 } }],
+    ['research.priors', { priors: false }],
   ]
 
   /** What a session over the file would be begun with, or why there is none. */
   async function session(change: Json): Promise<string> {
     const dir = folder()
-    const research = { ...block, secondary: [{ metric: 'loss', direction: 'min', tolerance: 0.1 }], ...change }
+    const research = {
+      ...block,
+      objective,
+      secondary: [{ metric: 'mean_reward', direction: 'min', tolerance: 0.1 }],
+      ...change,
+    }
     const file = experimentProject(dir, { ...searched, research })
     await using store = await openStore(join(dir, '.evsys', 'evsys.db'))
     const at = { file, projectDir: dir, store, signal: new AbortController().signal }
@@ -729,7 +742,7 @@ describe('the block of research (USE-330)', () => {
       const opened = await openExperiment({ ...at, secretSource: { get: () => undefined, hint: '' } })
       await using _executor = opened.executor
       const settings = experimentSettings(opened, { ...at, cwd: dir, env: {}, budget: {} }, false)
-      return JSON.stringify([settings, opened.task.secondary])
+      return JSON.stringify([settings, opened.task.secondary, opened.block.priors])
     } catch (error) {
       return `refused: ${error}`
     }
@@ -741,7 +754,7 @@ describe('the block of research (USE-330)', () => {
     for (const [field, change] of changes) {
       const changed = await session(change)
       expect(changed, field).not.toBe(usual)
-      expect(changed.startsWith('refused'), `${field}: ${changed}`).toBe(field === 'research.scope')
+      expect(changed.startsWith('refused'), `${field}: ${changed}`).toBe(field === 'research.stages') // the file has none
       prove(field)
     }
   })

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { inFullLane } from '../scale.ts'
 
 const WORDS = ['refund', 'refund', 'refund', 'mail', 'shop']
 
@@ -78,11 +79,12 @@ export const twoByTwo = {
 
 /**
  * The same, as short as it can be with something to lose at every moment: two checkpoints, evaluations, a test. Its budget is just
- * enough: a step that is charged twice stops it.
+ * enough: a step that is charged twice stops it. Two seeds are for the full lane.
  */
 export const brief = {
   ...twoByTwo,
-  budget: { steps: 40 },
+  n_repeats: inFullLane ? 2 : 1,
+  budget: { steps: inFullLane ? 40 : 20 },
   matrix: {
     ...twoByTwo.matrix,
     base_run: { ...twoByTwo.matrix.base_run, algorithm: { kind: 'sft', params: { max_steps: 10, save_every: 4 } } },

@@ -21,7 +21,7 @@ function unwrapped(schema: z.core.$ZodType): z.core.$ZodType {
 }
 
 const oneEntry = /^metadata\.benchmark\./
-const oneList = /^stages\.stages\[\]/
+const oneList = /^(?:stages\.stages|research\.stages)\[\]/
 const otherRuns = /^(?:runs\[\]|matrix\.base_run|base_run)(?=\.)/
 const shorthand = /^(?:data|model|algorithm|backend|agent|environment|seed|eval|validation)(?=\.|$)/
 const otherData =

@@ -8,7 +8,7 @@ import { temporaryFolders } from '../temporary-folder.ts'
 
 const folder = temporaryFolders()
 const slow = 1_800_000
-const count = inFullLane ? 10 : 3
+const count = inFullLane ? 10 : 2
 
 const Ended = z.object({ code: z.union([z.number(), z.string()]), error: ErrorRecord.optional() })
 const Report = z.object({

@@ -82,7 +82,7 @@ export interface Killed {
   readonly faults: readonly string[]
 }
 
-const pollMs = 15
+const pollMs = 40 // to read all processes takes milliseconds, which the experiment then lacks
 const endMs = 300_000
 const quietMs = 30_000
 const mostResumed = 3

@@ -27,7 +27,10 @@ processList.describe('an experiment of which a process is killed', () => {
         let met = 0
         for (const moment of drawn) {
           const { at, faults, isEqual } = await killed(options, whole, role, moment)
-          expect({ role, moment, at, isEqual, faults }).toEqual({ role, moment, at, isEqual: true, faults: [] })
+          expect({ isEqual, faults }, JSON.stringify({ role, moment, at, faults })).toEqual({
+            isEqual: true,
+            faults: [],
+          })
           if (at !== undefined) met += 1
         }
         expect({ role, met }).toEqual({ role, met: expect.toSatisfy((n: number) => n >= drawn.length / 2) })

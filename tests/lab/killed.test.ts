@@ -10,7 +10,7 @@ import { brief, experimentProject } from './experiment-project.ts'
 
 const folder = temporaryFolders()
 const slow = { timeout: 1_800_000 }
-const moments = inFullLane ? 50 : 5
+const moments = inFullLane ? 50 : 3
 
 describe('an experiment that is killed', slow, () => {
   const life = { concluding: 0, end: 0 }
@@ -27,11 +27,11 @@ describe('an experiment that is killed', slow, () => {
     expected = await canonicalRecords(file)
   }, slow.timeout)
 
-  // One moment in every part of its life, before the first run too, and every fifth while it concludes.
+  // One moment in every part of its life, before the first run too, and every fifth, or the last of three, while it concludes.
   const chosen = (moment: number) => {
     const part = (random: number, length: number) => 1 + Math.floor(random * length)
     const random = keyedRandom(7, 'killed', moment).float()
-    return moment % 5 === 4
+    return moment % 5 === 4 || (moment === 2 && !inFullLane)
       ? { killConcluding: part(random, life.end - life.concluding) }
       : { killAt: part((moment + random) / moments, life.end) }
   }
@@ -60,6 +60,6 @@ describe('an experiment that is killed', slow, () => {
 
   // The number of operations differs a little from one execution to the next, so the very last moment may be missed.
   it('was killed nearly every time (LAB-24)', () => {
-    expect(kills).toBeGreaterThanOrEqual(0.8 * moments)
+    expect(kills).toBeGreaterThanOrEqual(Math.floor(0.8 * moments))
   })
 })

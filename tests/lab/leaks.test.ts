@@ -1,6 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { readPreview } from '../../src/data/index.ts'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
@@ -38,9 +38,13 @@ const runFolderOf = (file: string) => {
 }
 
 describe('training rows that repeat questions', slow, () => {
+  const dropping = leaking('drop')
+  let result: Awaited<ReturnType<typeof runExperiment>>
+  beforeAll(async () => {
+    result = await runExperiment(dropping)
+  }, slow.timeout)
+
   it('are left out with `leaks: drop`, and counted in lineage, conclusion and JSON (USE-223)', async () => {
-    const file = leaking('drop')
-    const result = await runExperiment(file)
     expect(result).toMatchObject({
       status: 'completed',
       leaks: [{ benchmark: 'val', rows: 20, exact: repeated, near: 0, dropped: true }],
@@ -49,8 +53,8 @@ describe('training rows that repeat questions', slow, () => {
     expect(result.leaks?.[0]?.pairs).toHaveLength(repeated)
     const sentence = `Training rows left out, since they repeat questions of a benchmark: ${repeated} of 20 (40 %) in 1 run.`
     expect(result.conclusion?.text).toContain(sentence)
-    expect(readFileSync(join(runFolderOf(file), 'experiment.md'), 'utf8')).toContain(sentence)
-    const run = join(runFolderOf(file), 'two-by-two')
+    expect(readFileSync(join(runFolderOf(dropping), 'experiment.md'), 'utf8')).toContain(sentence)
+    const run = join(runFolderOf(dropping), 'two-by-two')
     expect(await readPreview(run)).toMatchObject({
       rows: 20 - repeated,
       transforms: [
@@ -62,28 +66,29 @@ describe('training rows that repeat questions', slow, () => {
     expect(trained).toContain('question 8"')
     expect(trained).not.toContain('question 7"')
     // Rows that were left out are part of what a run is known by.
-    expect((await runExperiment(file)).runs?.[0]?.reused_from).toBeDefined()
-    expect((await runExperiment(file, { set: ['leaks=warn'] })).runs?.[0]?.reused_from).toBeUndefined()
+    expect((await runExperiment(dropping)).runs?.[0]?.reused_from).toBeDefined()
+  })
+
+  it('are kept with `leaks: warn`, which makes other runs, and reported (USE-223)', async () => {
+    const kept = await runExperiment(dropping, { set: ['leaks=warn'] })
+    expect(kept.runs?.[0]?.reused_from).toBeUndefined()
+    expect(kept.leaks).toMatchObject([{ exact: repeated, pairs: Array.from({ length: repeated }, () => ({})) }])
+    expect(kept.leaks?.[0]?.dropped).toBeUndefined()
+    expect(kept.conclusion?.text).toContain(`${repeated} of 20 training rows repeat questions of val`)
   })
 
   it('are left out again when the data of today are compared with the record (USE-480)', async () => {
-    const file = leaking('drop')
-    const { experiment_id } = await runExperiment(file)
     const repro = async () => {
-      const { stdout } = await runMain(['repro', experiment_id, '--json'], { cwd: dirname(file) })
+      const { stdout } = await runMain(['repro', result.experiment_id, '--json'], { cwd: dirname(dropping) })
       return JSON.parse(stdout).checks.filter(({ part }: { part: string }) => part === 'data')
     }
     expect(await repro()).toMatchObject([{ part: 'data', status: 'same' }])
-    const tasks = join(dirname(file), 'data/val/tasks.jsonl')
+    const tasks = join(dirname(dropping), 'data/val/tasks.jsonl')
     writeFileSync(tasks, readFileSync(tasks, 'utf8').replaceAll('Question 7!', 'Another one'))
     expect(await repro()).toMatchObject([{ part: 'data', status: 'differs' }])
   })
 
-  it('are kept with `leaks: warn`, refused otherwise, with all pairs in JSON (USE-223, USE-224)', async () => {
-    const kept = await runExperiment(leaking('warn'))
-    expect(kept.leaks).toMatchObject([{ exact: repeated, pairs: Array.from({ length: repeated }, () => ({})) }])
-    expect(kept.leaks?.[0]?.dropped).toBeUndefined()
-    expect(kept.conclusion?.text).toContain(`${repeated} of 20 training rows repeat questions of val`)
+  it('are refused otherwise, with all pairs in JSON (USE-223, USE-224)', async () => {
     const file = leaking('refuse')
     await expect(runExperiment(file)).rejects.toMatchObject({ code: 'DATA_LEAK' })
     for (const command of ['validate', 'run']) {

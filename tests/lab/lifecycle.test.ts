@@ -68,13 +68,20 @@ describe('plugins that hold data, take logs and answer', { timeout: 300_000 }, (
   const project = (experiment: object) => experimentProject(folder(), experiment, { 'places.ts': places })
 
   it('`inference` of a benchmark answers instead of the trained checkpoint (USE-69)', async () => {
-    const answered = async (text: string) => {
-      const benchmark = [{ ...metadata.benchmark[0], inference: { kind: 'echo', params: { text } } }]
-      const result = await runExperiment(project({ ...plain, metadata: { ...metadata, benchmark } }))
-      return result.arms[0]?.score?.mean
-    }
-    expect(await answered('refund')).toBe(0.6)
-    expect(await answered('mail')).toBe(0.2)
+    const answering = (text: string) => ({
+      ...metadata.benchmark[0],
+      name: text,
+      inference: { kind: 'echo', params: { text } },
+    })
+    const benchmark = ['refund', 'mail'].map(answering)
+    const scores: Record<string, number | undefined> = {}
+    const judged = { success_metric: 'refund.pass@1', benchmark }
+    await runExperiment(project({ ...plain, metadata: judged }), {
+      onItem(_row, item) {
+        if (item.type === 'eval.finished') scores[item.benchmark] = item.metrics['pass@1']
+      },
+    })
+    expect(scores).toEqual({ refund: 0.6, mail: 0.2 })
   })
 
   it('`data_store` is where rows are read from, for training and for benchmarks (USE-68)', async () => {

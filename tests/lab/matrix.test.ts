@@ -107,7 +107,7 @@ describe('a plugin that misbehaves', { timeout: 600_000 }, () => {
       runs: names.map(misdo),
     }
     const file = experimentProject(folder(), experiment, { 'misdo.ts': misdoing })
-    const result = await runExperiment(file, { limits: { blockedMs: 5000 } })
+    const result = await runExperiment(file, { limits: { blockedMs: 2000 } })
     expect(result.arms.map(({ name, status, error }) => [name, status, error?.code])).toEqual([
       ['good', 'completed', undefined],
       ...Object.entries(misdeeds).map(([name, { code }]) => [name, 'failed', code]),

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { runExperiment } from '../../src/lab/experiment/run-experiment.ts'
 import { openStore } from '../../src/store/index.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
@@ -10,9 +10,13 @@ const folder = temporaryFolders()
 
 /** Whole experiments in several processes, from sources: on a busy machine each takes a while. */
 describe('an experiment', { timeout: 300_000 }, () => {
+  const file = experimentProject(folder(), twoByTwo)
+  let result: Awaited<ReturnType<typeof runExperiment>>
+  beforeAll(async () => {
+    result = await runExperiment(file)
+  }, 300_000)
+
   it('goes from a file to a verdict, with a record and files (LAB-20)', async () => {
-    const file = experimentProject(folder(), twoByTwo)
-    const result = await runExperiment(file)
     expect(result).toMatchObject({ status: 'completed', best_arm: 'two-by-two__learning_rate0p1' })
     expect(result.arms.map(({ name, status, score }) => [name, status, score?.n])).toEqual([
       ['two-by-two__learning_rate0p001', 'completed', 2],
@@ -35,27 +39,12 @@ describe('an experiment', { timeout: 300_000 }, () => {
   })
 
   it('repeats exactly: the same file gives the same canonical record (LAB-21)', async () => {
-    const [first, second] = [experimentProject(folder(), twoByTwo), experimentProject(folder(), twoByTwo)]
-    await runExperiment(first)
-    await runExperiment(second)
-    expect(await canonical(second)).toEqual(await canonical(first))
+    const again = experimentProject(folder(), twoByTwo)
+    await runExperiment(again)
+    expect(await canonical(again)).toEqual(await canonical(file))
   })
 
-  it('names the arm that failed and keeps the others (LAB-22)', async () => {
-    const { matrix } = twoByTwo
-    const file = experimentProject(folder(), {
-      ...twoByTwo,
-      metadata: { ...twoByTwo.metadata, claim: undefined },
-      matrix: { ...matrix, axes: { 'backend.params.fail_on_prepare': [false, true] } },
-    })
-    const result = await runExperiment(file)
-    expect(result.arms.map(({ status }) => status)).toEqual(['completed', 'failed'])
-    expect(result.arms[1]?.error).toMatchObject({ code: 'BACKEND_FAILED' })
-    expect(result.conclusion).toMatchObject({ verdict: 'exploratory' })
-    expect(result.conclusion?.text).toMatch(/fail_on_preparetrue: 2 runs failed \(BACKEND_FAILED/)
-  })
-
-  it('fails a run whose plugin ends the process, and that run alone (LAB-22)', async () => {
+  it('names the arms that failed, one whose plugin ends the process among them, and keeps the others (LAB-22)', async () => {
     const plugin = `import { defineTransform, z } from 'evsys/plugin'
       export default defineTransform({ kind: 'leave', summary: 'Ends the process when asked to.',
         params: z.strictObject({ now: z.boolean().default(false) }),
@@ -66,18 +55,22 @@ describe('an experiment', { timeout: 300_000 }, () => {
       name: now ? 'leaves' : 'stays',
       data: { ...base_run.data, transforms: [...base_run.data.transforms, { kind: 'leave', params: { now } }] },
     })
+    const unprepared = { ...base_run, name: 'unprepared', backend: { kind: 'mock', params: { fail_on_prepare: true } } }
     const { matrix: _matrix, ...rest } = twoByTwo
     const metadata = { ...twoByTwo.metadata, claim: undefined }
     const file = experimentProject(
       folder(),
-      { ...rest, metadata, n_repeats: 1, runs: [leave(false), leave(true)] },
+      { ...rest, metadata, n_repeats: 1, runs: [leave(false), leave(true), unprepared] },
       { 'leave.ts': plugin },
     )
-    const result = await runExperiment(file)
-    expect(result.arms.map(({ name, status, error }) => [name, status, error?.code])).toEqual([
+    const { arms, conclusion } = await runExperiment(file)
+    expect(arms.map(({ name, status, error }) => [name, status, error?.code])).toEqual([
       ['stays', 'completed', undefined],
       ['leaves', 'failed', 'WORKER_DIED'],
+      ['unprepared', 'failed', 'BACKEND_FAILED'],
     ])
+    expect(conclusion).toMatchObject({ verdict: 'exploratory' })
+    expect(conclusion?.text).toMatch(/unprepared: 1 run failed \(BACKEND_FAILED/)
   })
 
   it('hands the secrets that its plugins declare to their runs, and does not start without them (LAB-2)', async () => {

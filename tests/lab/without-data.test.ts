@@ -27,7 +27,7 @@ describe('recipes that take no rows', { timeout: 300_000 }, () => {
     expect(result.curves?.find(({ metric }) => metric === 'prompt/score')?.points.length).toBeGreaterThan(2)
   })
 
-  it('count what the model that proposes costs, in the record and against the budget (USE-482)', async () => {
+  it('count what the model that proposes costs, in the record (USE-482)', async () => {
     let asked = 0
     const { url } = await startFakeProvider(() => {
       asked += 1
@@ -36,18 +36,32 @@ describe('recipes that take no rows', { timeout: 300_000 }, () => {
     const price = { input: 1000, output: 10_000 } // 1 dollar for the prompt, 1 for the answer
     const client = { kind: 'openai_compatible', params: { base_url: `${url}/v1`, model: 'm', api_key: 'none', price } }
     const algorithm = { kind: 'prompt_search', params: { max_steps: 3, proposer: { client } } }
-    const paid = { name: 'paid', budget: { usd: 3 }, metadata, n_repeats: 2, run: { ...run, algorithm } }
-    const result = await runExperiment(experimentProject(folder(), paid), { maxConcurrent: 1 })
+    const paid = { name: 'paid', budget: { usd: 5 }, metadata, run: { ...run, algorithm } }
+    const result = await runExperiment(experimentProject(folder(), paid))
     const runs = result.runs?.map(({ status, cost_usd }) => [status, cost_usd])
-    expect([asked, runs, result.cost_usd]).toEqual([
-      2,
-      [
-        ['completed', 4],
-        ['stopped', undefined],
-      ],
-      4,
-    ])
-    expect(result.conclusion?.text).toContain('budget.usd is 3, and 4 are used')
+    expect([asked, runs, result.cost_usd]).toEqual([2, [['completed', 4]], 4])
+  })
+
+  it('end within a run where that cost passes the budget, and what was spent is in the record (USE-482)', async () => {
+    let asked = 0
+    const { url } = await startFakeProvider(() => {
+      asked += 1
+      return { choices: [{ message: { content: `Prompt ${asked}.` }, finish_reason: 'stop' }], usage }
+    })
+    const price = { input: 1000, output: 10_000 }
+    const client = { kind: 'openai_compatible', params: { base_url: `${url}/v1`, model: 'm', api_key: 'none', price } }
+    const algorithm = { kind: 'prompt_search', params: { max_steps: 60, proposer: { client } } }
+    const file = experimentProject(folder(), { name: 'paid', budget: { usd: 5 }, metadata, run: { ...run, algorithm } })
+    const result = await runExperiment(file)
+    const [only] = result.runs ?? []
+    expect(only?.status).toBe('stopped')
+    // 6 dollars are past the cap; what is under way while the run is asked to end comes on top.
+    expect(asked).toBeGreaterThanOrEqual(3)
+    expect(asked).toBeLessThan(30)
+    expect(only?.cost_usd).toBeGreaterThanOrEqual(6)
+    expect(only?.cost_usd).toBeLessThanOrEqual(2 * asked)
+    expect(result.cost_usd).toBe(only?.cost_usd)
+    expect(result.conclusion?.text).toContain('budget.usd is 5, and 6 are used')
   })
 
   it('are the only ones: others ask for data (USE-226)', async () => {

@@ -78,7 +78,7 @@ describe('a research session', slow, () => {
     expect(state.looks).toBe(1)
     expect(state.attempts.find(({ id }) => id === best)?.verdict).toBe('confirmed')
     const experiment = await store.findExperiment('toy')
-    expect(experiment).toMatchObject({ id: experimentId, status: 'completed', bestArm: best, verdict: 'exploratory' })
+    expect(experiment).toMatchObject({ id: experimentId, status: 'completed', bestArm: best, verdict: 'supported' })
     expect(experiment.conclusion).toContain('Confirmed')
   })
 
@@ -218,7 +218,10 @@ describe('a research session', slow, () => {
     const second = await runResearch(toyResearch({ store, resume: true }))
     expect(second).toMatchObject({ status: 'ended', experimentId: first.experimentId })
     expect(await store.canonicalRecord(first.experimentId)).toEqual(await whole.canonicalRecord(expected.experimentId))
-    await expect(runResearch(toyResearch({ store, resume: true }))).rejects.toMatchObject({ code: 'STORE_MISSING' })
+    // Once it has ended there is nothing left to do, and doing that again changes nothing.
+    const ended = await store.canonicalRecord(first.experimentId)
+    expect(await runResearch(toyResearch({ store, resume: true }))).toMatchObject({ status: 'ended' })
+    expect(await store.canonicalRecord(first.experimentId)).toEqual(ended)
     const more = await runResearch(toyResearch({ store, resume: true, budget: { experiments: 10 } }))
     expect(more.state.spend.experiments).toBe(10)
     expect(await store.findExperiment('toy')).toMatchObject({ status: 'completed' })

@@ -3,6 +3,7 @@ import { mockVocabSize } from '../../src/backends/models/mock-models.ts'
 import { findCompiler } from '../../src/engine/cpu/native-build.ts'
 import { openEngineHost } from '../../src/trainer/index.ts'
 import { compiledUrl } from '../compiled-url.ts'
+import { builtKernels } from '../engine/kernels/kernel-runtimes.ts'
 import { needs } from '../needs.ts'
 import { temporaryFolders } from '../temporary-folder.ts'
 import { writeTinyModel } from '../tiny-model.ts'
@@ -11,7 +12,6 @@ import { datum, forwardBackward, optimStep, type RunningTrainer, runningTrainers
 
 const start = runningTrainers()
 const folder = temporaryFolders()
-const cacheFolder = folder()
 const data = [datum([1, 2, 3, 4]), datum([9, 8, 7])]
 const found = await findCompiler()
 
@@ -19,7 +19,7 @@ const found = await findCompiler()
 async function started(kind: 'native' | 'wasm') {
   const model = writeTinyModel(folder(), 'qwen3', { vocab_size: mockVocabSize })
   const url = compiledUrl(new URL('./crashing-engine.ts', import.meta.url)).href
-  const engine = await openEngineHost({ url, options: { kind, model, cacheFolder }, home: 'process' })
+  const engine = await openEngineHost({ url, options: { kind, model, cacheFolder: builtKernels }, home: 'process' })
   const trainer = await start({ engine })
   const session = await trainer.session()
   const models = [await trainer.model(session), await trainer.model(session, { seq: 1, rank: 0 })] as const

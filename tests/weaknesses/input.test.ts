@@ -1,5 +1,5 @@
 // What the peer lets pass or gets wrong before anything runs.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runMain } from '../cli/run-main.ts'
@@ -58,6 +58,25 @@ describe('before anything runs', { timeout: 120_000 }, () => {
     expect(report.errors.every(({ where }: { where?: { line: number } | undefined }) => (where?.line ?? 0) > 0)).toBe(
       true,
     )
+  })
+
+  it.each([
+    ['whose links lead in a circle', (data: string) => symlinkSync('train.jsonl', join(data, 'train.jsonl'))],
+    [
+      'that is one line of gigabytes',
+      (data: string) => {
+        writeFileSync(join(data, 'train.jsonl'), '')
+        truncateSync(join(data, 'train.jsonl'), 2 ** 36)
+      },
+    ],
+  ])('a data file %s is an error of the data before anything runs (ATK-1)', async (_what, make) => {
+    const dir = folder()
+    const file = experimentProject(dir, twoByTwo)
+    rmSync(join(dir, 'data/train.jsonl'))
+    make(join(dir, 'data'))
+    const { code, stdout } = await runMain(['run', file, '--json'], { cwd: dir })
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout).errors).toMatchObject([{ code: expect.stringMatching(/^(CONFIG_PATH|DATA_INVALID)$/) }])
   })
 
   it('W3: arms and checkpoints cannot be selected on test (LAB-53)', async () => {

@@ -35,6 +35,10 @@ describe('whole sessions', { timeout: 240_000 }, () => {
       expect(confirmed).toBe(0) // a table has no hidden split
     }
     expect(await bench([tableSessions(table)], [entry(2)], 2)).toEqual(rows.slice(0, 2))
+    const [first, , other] = rows
+    expect(first?.behind).toBeNull()
+    expect(other?.behind?.regret).toBeCloseTo((other?.regret ?? 0) - (first?.regret ?? 0), 12)
+    expect(other?.behind?.ci[0]).toBeLessThanOrEqual(other?.behind?.regret ?? 0)
   })
 
   it('lose less of what the search finds than those of the first rules, where noise is a share of the loss (RES-533)', async () => {

@@ -5,6 +5,7 @@ import { type ResearchState, SessionSettings } from '../../contracts/index.ts'
 import { keyedRandom, type Registry } from '../../kernel/index.ts'
 import { loadResearchLoop } from '../../research/index.ts'
 import { clopperPearson, meanOf } from '../../stats/index.ts'
+import { resampled } from '../strategies/bench-rows.ts'
 import type { SessionWorld } from './session-world.ts'
 
 export interface SessionRules {
@@ -16,6 +17,8 @@ interface BenchOptions {
   readonly worlds: readonly SessionWorld[]
   readonly entries: readonly SessionRules[]
   readonly repeats: number
+  /** The first of the repeats, where they are played in parts; absent: 0. */
+  readonly first?: number | undefined
   /** Budgets, in rising order. */
   readonly experiments: readonly number[]
   readonly seed: number
@@ -25,7 +28,7 @@ interface BenchOptions {
 }
 
 /** How a session ended. */
-interface SessionEnd {
+export interface SessionEnd {
   readonly regret: number
   readonly rank: number
   /** Regret of the best that was run. */
@@ -36,35 +39,56 @@ interface SessionEnd {
   readonly falselyConfirmed: boolean
 }
 
-export type SessionRow = ReturnType<typeof rowOf>
+/** `behind`: regret beyond that of the first entry over the same repeats, with its 95 % interval by paired bootstrap; null: it is the first. */
+export type SessionRow = ReturnType<typeof rowOf> & {
+  readonly behind: { readonly regret: number; readonly ci: readonly [number, number] } | null
+}
 
 export async function benchSessions(options: BenchOptions): Promise<SessionRow[]> {
   const { worlds, entries, experiments, onDone } = options
   const rows: SessionRow[] = []
   for (const world of worlds) {
+    let first: SessionEnd[][] | undefined
     for (const entry of entries) {
-      const ends = await endsOf(world, entry, options)
-      rows.push(
-        ...experiments.map((budget, at) =>
-          rowOf(
-            world.name,
-            entry.name,
-            budget,
-            ends.flatMap((each) => each[at] ?? []),
-          ),
-        ),
-      )
+      const ends = await playSessions(world, entry, options)
+      for (const [at, budget] of experiments.entries()) {
+        const row = rowOf(world.name, entry.name, budget, endsAt(ends, at))
+        rows.push({
+          ...row,
+          behind: first === undefined ? null : behindFirst(endsAt(first, at), endsAt(ends, at), row),
+        })
+      }
+      first ??= ends
       onDone?.({ table: world.name, strategy: entry.name })
     }
   }
   return rows
 }
 
-async function endsOf(world: SessionWorld, { settings }: SessionRules, options: BenchOptions): Promise<SessionEnd[][]> {
-  const { repeats, experiments, seed, registry, signal } = options
+function endsAt(ends: readonly SessionEnd[][], at: number): SessionEnd[] {
+  return ends.flatMap((each) => each[at] ?? [])
+}
+
+function behindFirst(first: readonly SessionEnd[], ends: readonly SessionEnd[], of: ReturnType<typeof rowOf>) {
+  const more = ends.map(({ regret }, repeat) => regret - (first[repeat]?.regret ?? Number.NaN))
+  const random = keyedRandom(0, 'behind', of.table, of.rules, of.experiments)
+  const { estimate, interval } = resampled(more, meanOf, random)
+  return { regret: estimate, ci: interval }
+}
+
+/**
+ * How sessions ended, for each repeat and budget.
+ * @public bench/surface plays them too
+ */
+export async function playSessions(
+  world: SessionWorld,
+  { settings }: SessionRules,
+  options: Omit<BenchOptions, 'worlds' | 'entries'>,
+): Promise<SessionEnd[][]> {
+  const { repeats, first = 0, experiments, seed, registry, signal } = options
   const { playSession, openBank } = await loadResearchLoop()
   const ends: SessionEnd[][] = []
-  for (let repeat = 0; repeat < repeats; repeat++) {
+  for (let repeat = first; repeat < first + repeats; repeat++) {
     await setImmediate() // an interruption is heard between sessions
     const draw = keyedRandom(seed, 'sessions', world.name, repeat)
     const session = draw.derive('session').int(2 ** 31)

@@ -24,7 +24,7 @@ export async function conclude(
     const found = await store.findExperiment(reference)
     await store.verdicts.conclude(found.id, author, text)
     const experiment = await store.findExperiment(found.id)
-    const { refreshFiles } = await loadLab()
+    const [{ refreshFiles }, { conclusionLines }] = await Promise.all([loadLab(), import('../../record/index.ts')])
     await refreshFiles(store, experiment, project)
     const { id, name, verdict, conclusion, words } = experiment
     output.result({ experiment_id: id, name, verdict: verdict ?? null, conclusion: conclusion ?? null, words }, () => {
@@ -32,7 +32,7 @@ export async function conclude(
       if (output.quiet) return first
       const facts: Fact[] = [
         verdict === undefined ? ['verdict', 'none yet'] : ['verdict', verdict, verdictPaint(verdict, output.colors)],
-        ...optional('computed', conclusion),
+        ...optional('computed', conclusionLines(conclusion ?? '').join('\n')),
         ...words.map((each): Fact => [each.author, each.text]),
       ]
       return `${first}\n\n${labelledLines(facts, output)}`
@@ -80,7 +80,7 @@ export async function invalidate(
     const run = await store.findRun(reference)
     const before = await store.findExperiment(run.experimentId)
     await store.verdicts.invalidate(run.id, why)
-    const { concludeAgain } = await loadLab()
+    const [{ concludeAgain }, { conclusionLines }] = await Promise.all([loadLab(), import('../../record/index.ts')])
     const result = await concludeAgain(store, before, { projectDir: project, clock: systemClock })
     const after = result.conclusion
     output.result({ run_id: run.id, run: run.name, reason: why, ...result }, () => {
@@ -90,7 +90,7 @@ export async function invalidate(
       const was = before.verdict === after.verdict ? '' : `, and was ${before.verdict}`
       const facts: Fact[] = [
         ['verdict', `${after.verdict}${was}`, verdictPaint(after.verdict, output.colors)],
-        ['conclusion', after.text],
+        ['conclusion', conclusionLines(after.text).join('\n')],
       ]
       return `${first}\n\n${labelledLines(facts, output)}\n\n${armTable(result, output)}`
     })

@@ -2,9 +2,10 @@
 
 import { join } from 'node:path'
 import type { Evidence, ExperimentRow, HistoryEntry } from '../../contracts/index.ts'
-import { visibleText } from '../../kernel/index.ts'
+import { EvsysError, shellWord, visibleText } from '../../kernel/index.ts'
 import type { ExperimentStatus } from '../../record/index.ts'
 import type { FindFile, RankedStep } from '../../report/index.ts'
+import type { OpenStore } from '../../store/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { withRecord } from '../context/project.ts'
 import type { Output } from '../output/output.ts'
@@ -159,12 +160,12 @@ const usualLimit = 10
 
 export async function next(
   context: CommandContext,
-  { limit = usualLimit }: { readonly limit?: number | undefined },
+  { limit = usualLimit, run }: { readonly limit?: number | undefined; readonly run?: number | undefined },
 ): Promise<ExitCode> {
+  if (run !== undefined) return await launch(context, run)
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
-    const { openSteps, rankNext } = await import('../../report/index.ts')
-    const ranked = rankNext(await openSteps(store, filesIn(project, context)))
+    const ranked = await rankedSteps(store, project, context)
     const shown = ranked.slice(0, limit)
     output.result(shown, () => {
       if (shown.length === 0)
@@ -180,6 +181,50 @@ export async function next(
       return `${text}${commands.length === 0 ? '' : `\n\n${colors.bold('Commands:')}\n${commands.join('\n')}`}${rest.replace('mores', 'more')}`
     })
     return exitCodes.done
+  })
+}
+
+async function rankedSteps(store: OpenStore, project: string, context: CommandContext): Promise<RankedStep[]> {
+  const { openSteps, rankNext } = await import('../../report/index.ts')
+  return rankNext(await openSteps(store, filesIn(project, context)))
+}
+
+/** Does what the step of a rank proposes, as if its command had been typed. */
+async function launch(context: CommandContext, rank: number): Promise<ExitCode> {
+  const { output } = context
+  const command = await withRecord(context, {}, async ({ store, project }) => {
+    const ranked = await rankedSteps(store, project, context)
+    const step = ranked[rank - 1]
+    if (step?.command !== undefined) return step.command
+    const able = ranked.flatMap((each) => (each.command === undefined ? [] : [each.rank])).slice(0, usualLimit)
+    const what =
+      step === undefined
+        ? `there are ${countText(ranked.length, 'step')}, and no step ${rank}`
+        : `step ${rank} needs a person: ${step.title}`
+    const fix =
+      able.length === 0
+        ? '`evsys next` lists what is open.'
+        : `\`evsys next\` lists them; those with a command are ${able.join(', ')}.`
+    throw new EvsysError('CLI_USAGE', what, { fix })
+  })
+  for (const words of commandWords(command)) {
+    output.notice(`evsys ${words.map(shellWord).join(' ')}`)
+    const code = await context.evsys(words)
+    if (code !== exitCodes.done) return code
+  }
+  return exitCodes.done
+}
+
+/** The words of commands as `next` writes them: `evsys A 'b c' && evsys D`. */
+export function commandWords(command: string): string[][] {
+  const lines: string[][] = [[]]
+  for (const [raw] of command.matchAll(/(?:'[^']*'|\\'|[^\s'\\])+/g)) {
+    if (raw === '&&') lines.push([])
+    else lines.at(-1)?.push(raw.replaceAll(/'([^']*)'|\\(')/g, '$1$2'))
+  }
+  return lines.map(([program, ...words]) => {
+    if (program !== 'evsys') throw new EvsysError('INTERNAL', `no command of evsys: ${command}`)
+    return words
   })
 }
 

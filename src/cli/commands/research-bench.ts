@@ -164,6 +164,9 @@ function sessionsText(rows: readonly SessionRow[], { width, colors }: Style): st
     row.rules,
     String(row.experiments),
     `${row.regret.toPrecision(2)} ± ${row.regret_error.toPrecision(1)}`,
+    row.behind === null
+      ? ''
+      : `${row.behind.regret.toPrecision(2)} (${row.behind.ci.map((end) => end.toPrecision(2)).join(' to ')})`,
     row.visited.toPrecision(2),
     String(row.rank),
     row.runs.toFixed(0),
@@ -176,6 +179,7 @@ function sessionsText(rows: readonly SessionRow[], { width, colors }: Style): st
     'keep rule',
     'experiments',
     'regret',
+    `beyond ${rows[0]?.rules ?? 'the first'}`,
     'of the best run',
     'rank',
     'runs',

@@ -25,6 +25,7 @@ export type ResearchRunOptions = {
   readonly workers?: number | undefined
   readonly budget?: readonly string[] | undefined
   readonly seed?: number | undefined
+  readonly sandbox?: 'auto' | 'bubblewrap' | 'chroot' | 'process' | undefined
   readonly resume?: true | undefined
   readonly session?: string | undefined
 }
@@ -48,7 +49,7 @@ export async function researchRun(
   return await withRecord(context, { create: true, project }, async ({ store }) => {
     const { startResearch, startExperimentResearch } = await loadResearchLoop()
     using watch = createResearchWatch({ live, quiet: output.quiet, colors: colorsFor(live, env), clock: systemClock })
-    const { resume, trainSeconds, proposerParams, task: _task, ...chosen } = rest
+    const { resume, trainSeconds, proposerParams, sandbox, task: _task, ...chosen } = rest
     const asked = { projectDir: project, cwd, env, store, signal, budget: caps, ...chosen }
     const result = await context.holding(
       `the session of ${task}`,
@@ -63,7 +64,7 @@ export async function researchRun(
         }
         return experiment === undefined
           ? startResearch({ ...session, task, trainSeconds })
-          : startExperimentResearch({ ...session, file: experiment })
+          : startExperimentResearch({ ...session, file: experiment, sandbox })
       },
       { onEnd: ', which saves first' },
     )
@@ -99,7 +100,7 @@ function winnerText({ folder, adapter, reason }: WrittenWinner): string {
 function experimentOf(
   file: string | undefined,
   named: string | undefined,
-  { task, trainSeconds }: ResearchRunOptions,
+  { task, trainSeconds, sandbox }: ResearchRunOptions,
 ): string | undefined {
   const experiment = file ?? named
   const both = [file, named, task].filter((each) => each !== undefined)
@@ -111,6 +112,11 @@ function experimentOf(
   if (experiment !== undefined && trainSeconds !== undefined) {
     throw new EvsysError('CLI_USAGE', '--train-seconds is for tasks: an experiment file says how long it trains', {
       fix: 'leave it away; the file has algorithm.params.max_steps.',
+    })
+  }
+  if (experiment === undefined && sandbox !== undefined) {
+    throw new EvsysError('CLI_USAGE', '--sandbox is for experiment files: candidates of tasks are always shut in', {
+      fix: 'leave it away.',
     })
   }
   return experiment

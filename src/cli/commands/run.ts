@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path'
 import { findProject, loadExperiment } from '../../config/index.ts'
 import type { ExperimentResult, Plan } from '../../contracts/index.ts'
 import { EvsysError, shellWord, systemClock } from '../../kernel/index.ts'
-import { runExperiment, weightsOfRecord } from '../../lab/index.ts'
-import type { OpenStore } from '../../store/index.ts'
+import { loadLab, runExperiment, weightsOfRecord } from '../../lab/index.ts'
+import type { PlanForecast } from '../../record/index.ts'
 import { type CommandContext, type ExitCode, exitCodes } from '../context/command-context.ts'
 import { requireProject, withRecord } from '../context/project.ts'
 import { colorsFor } from '../output/colors.ts'
@@ -40,10 +40,10 @@ export async function run(context: CommandContext, file: string, options: RunOpt
   const project =
     context.project === undefined ? await findProject(dirname(resolve(cwd, file))) : await requireProject(context)
   const asked: Asked = { file, options, project }
-  if (options.dry === true) await announce(context, asked)
+  const held = options.dry === true ? await announce(context, asked) : new Set<string>()
   const { result, outputDir } = await conduct(context, asked)
   await withRecord(context, { project }, async ({ store }) => {
-    const { outputDirOf, storedEvidence } = await import('../../record/index.ts')
+    const { conclusionLines, outputDirOf, storedEvidence } = await import('../../record/index.ts')
     const experiment = await store.experiment(result.experiment_id)
     const evidence = experiment === undefined ? undefined : storedEvidence(experiment)
     // Without a plan nothing was run: what was to be resumed has its end already.
@@ -52,18 +52,22 @@ export async function run(context: CommandContext, file: string, options: RunOpt
     const page = shortPath(join(folder, 'experiment.md'), cwd)
     const dry = options.dry === true
     const commandWith = (...sets: readonly string[]) => commandOf(context, asked, sets)
-    const text = () => resultText(result, { ...output, evidence, commandWith, page, dry })
+    const text = () => resultText(result, { ...output, evidence, commandWith, page, dry, conclusionLines })
     if (!dry || experiment === undefined) return output.result(result, text)
     const [{ firstOfArms, previewsOf }, { dataTexts }] = await loadPreviews()
     const data = await previewsOf(experiment, firstOfArms(await store.runs(experiment.id)), project)
-    const reusable = options.fresh === true ? 0 : (await heldOf(context, asked, store)).size
-    const { planPower } = await import('../../record/index.ts')
-    const power = await planPower(store, await wholePlan(context, asked), context.signal)
-    output.result({ ...result, data, reusable, power }, () =>
+    const { planForecast, planPower } = await import('../../record/index.ts')
+    const plan = await wholePlan(context, asked)
+    const power = await planPower(store, plan, context.signal)
+    // After the trial the pace is known.
+    const forecast = await planForecast(store, remaining(plan, held), options)
+    output.result({ ...result, data, reusable: held.size, power, forecast: forecastJson(forecast) }, () =>
       [text(), ...(output.quiet ? [] : dataTexts(data, output))].join('\n\n'),
     )
+    if (output.quiet || forecast.runs === 0) return
+    const what = held.size === 0 ? 'The whole plan' : 'What is not in the record yet'
+    output.say(`\n${what}, by the pace of this trial:\n${forecastText(forecast, output)}`)
   })
-  if (options.dry === true) await announceAgain(context, asked)
   const unfinished = (result.runs ?? []).filter(({ status }) => status !== 'completed').length
   if (result.status === 'failed' || (unfinished > 0 && options.strict === true)) return exitCodes.failed
   if (unfinished > 0) {
@@ -160,47 +164,71 @@ function commandOf({ project, cwd }: CommandContext, { file, options }: Asked, m
   return words.join(' ')
 }
 
-/** Says what the plan, uncapped, is, what it can find out and what it will take. */
-async function announce(context: CommandContext, asked: Asked): Promise<void> {
+/** Says what the plan, uncapped, is, what it can find out and what it will take. Returns the runs that are in the record already. */
+async function announce(context: CommandContext, asked: Asked): Promise<ReadonlySet<string>> {
   const { output, signal } = context
-  if (output.quiet) return
   // What is wrong with the file is reported by the run, which also asks its plugins.
   const plan = await wholePlan(context, asked).catch(() => undefined)
-  if (plan === undefined) return
+  if (plan === undefined) return new Set()
+  const held = await heldOf(context, asked, plan)
+  if (output.quiet) return held.now
   const { planForecast, planPower } = await import('../../record/index.ts')
   const text = await withRecord(context, { project: asked.project }, async ({ store }) => {
-    const held = asked.options.fresh === true ? new Map() : await heldOf(context, asked, store, plan)
-    const left = plan.runs.filter(({ name }) => !held.has(name))
-    const forecast = await planForecast(store, left.length === 0 ? plan : { ...plan, runs: left }, asked.options)
-    const lines = forecastText(forecast, output, await planPower(store, plan, signal))
-    return held.size === 0 ? lines : `${lines}\n${labelledLines([['reuse', reuseText(held.size, plan)]], output)}`
+    const forecastOf = (each: Plan) => planForecast(store, each, asked.options)
+    const whole = { power: await planPower(store, plan, signal), forecast: await forecastOf(plan) }
+    const lines = forecastText(await forecastOf(remaining(plan, held.now)), output, whole)
+    return held.once === 0 ? lines : `${lines}\n${labelledLines([['reuse', reuseText(held, plan)]], output)}`
   })
   const trial = 'A trial follows: a few steps of every run. It counts as no evidence.'
   output.say(`${planText(plan, output)}\n\n${text}\n\n${trial}\n`)
+  return held.now
 }
 
-/** Runs of the plan, uncapped, that the record holds by what is known without loading code, data and engine. */
-async function heldOf(context: CommandContext, asked: Asked, store: OpenStore, plan?: Plan) {
+interface Held {
+  /** Runs that a run of the file takes from the record. */
+  readonly now: ReadonlySet<string>
+  /** Those that the record has under the same configuration, whatever has changed around them. */
+  readonly once: number
+}
+
+/** What of the plan, uncapped, the record holds: by the comparison of the run itself, which loads code, data and engine. */
+async function heldOf(context: CommandContext, { file, options, project }: Asked, plan: Plan): Promise<Held> {
+  if (options.fresh === true) return { now: new Set(), once: 0 }
   const { heldRuns } = await import('../../record/index.ts')
-  return await heldRuns(store, plan ?? (await wholePlan(context, asked)), { projectDir: asked.project })
+  const { size } = await withRecord(context, { project }, ({ store }) => heldRuns(store, plan, { projectDir: project }))
+  if (size === 0) return { now: new Set(), once: 0 }
+  const { output, signal, cwd } = context
+  const { runsInRecord } = await loadLab()
+  const asked = { cwd, set: options.set, projectDir: project, signal, onNotice: (text: string) => output.notice(text) }
+  try {
+    return { now: new Set(await runsInRecord({ file }, asked)), once: size }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { now: new Set(), once: size } // the run, which comes next, reports it
+  }
 }
 
-function reuseText(held: number, { runs }: Plan): string {
-  const rest = runs.length - held
-  const others = rest === 0 ? '' : `; the forecast is of the other ${rest}`
-  return `${held} of ${countText(runs.length, 'run')} are in the record: where code, data, engine and scorers are as they were, they are not trained again (--fresh trains all)${others}`
+/** The plan with the runs alone that are still to be trained. */
+function remaining(plan: Plan, held: ReadonlySet<string>): Plan {
+  return { ...plan, runs: plan.runs.filter(({ name }) => !held.has(name)) }
 }
 
-/** After the trial the pace is known. */
-async function announceAgain(context: CommandContext, asked: Asked): Promise<void> {
-  const { output } = context
-  if (output.quiet) return
-  const plan = await wholePlan(context, asked)
-  const { planForecast } = await import('../../record/index.ts')
-  const text = await withRecord(context, { project: asked.project }, async ({ store }) =>
-    forecastText(await planForecast(store, plan, asked.options), output),
-  )
-  output.say(`\nThe whole plan, by the pace of this trial:\n${text}`)
+function forecastJson(forecast: PlanForecast): NonNullable<ExperimentResult['forecast']> {
+  const { runs, steps, evals, tokens, wallS, costUsd, maxConcurrent, measuredOn } = forecast
+  return {
+    ...{ runs, steps, evals, tokens, wall_s: wallS, cost_usd: costUsd },
+    ...{ max_concurrent: maxConcurrent, measured_on: measuredOn },
+  }
+}
+
+function reuseText({ now, once }: Held, { runs }: Plan): string {
+  const [changed, rest] = [once - now.size, runs.length - now.size]
+  const others =
+    changed === 0
+      ? ''
+      : `; ${countText(changed, 'other')} ${changed === 1 ? 'is' : 'are'} there too, made by other code, data, engine or scorers, and ${changed === 1 ? 'is' : 'are'} trained again`
+  const forecast = rest === 0 || now.size === 0 ? '' : `; the forecast is of the ${rest} that are left`
+  return `${now.size} of ${countText(runs.length, 'run')} ${now.size === 1 ? 'is' : 'are'} in the record and will not be trained again${now.size === 0 ? '' : ' (--fresh trains all)'}${others}${forecast}`
 }
 
 async function wholePlan({ cwd, signal }: CommandContext, asked: Asked): Promise<Plan> {
@@ -213,6 +241,7 @@ async function wholePlan({ cwd, signal }: CommandContext, asked: Asked): Promise
 interface ResultTextOptions extends Pick<Output, 'colors' | 'width' | 'quiet'>, NextOptions {
   /** Page to open first, as the user would type it. */
   readonly page: string
+  conclusionLines(text: string): readonly string[]
 }
 
 export function resultText(result: ExperimentResult, options: ResultTextOptions): string {
@@ -221,7 +250,11 @@ export function resultText(result: ExperimentResult, options: ResultTextOptions)
   const verdict = conclusion?.verdict ?? 'failed'
   const first = `${verdictPaint(verdict, colors)(verdict)}: ${name} (${experiment_id}) in ${durationText(wall_s)}`
   if (quiet) return first
-  const facts: Fact[] = [['conclusion', conclusion?.text ?? ''], ['files', options.page], ...reuseFacts(result)]
+  const facts: Fact[] = [
+    ['conclusion', options.conclusionLines(conclusion?.text ?? '').join('\n')],
+    ['files', options.page],
+    ...reuseFacts(result),
+  ]
   const show = options.dry ? [] : [`evsys show ${experiment_id}`]
   return [
     first,

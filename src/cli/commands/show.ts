@@ -27,7 +27,8 @@ export async function show(context: CommandContext, reference: string, { data }:
   const { output } = context
   return await withRecord(context, {}, async ({ store, project }) => {
     const experiment = await store.findExperiment(reference)
-    const { evidenceOf, isDryRun, resultOf, selectedEval, experimentStatus } = await import('../../record/index.ts')
+    const record = await import('../../record/index.ts')
+    const { conclusionLines, evidenceOf, isDryRun, resultOf, selectedEval, experimentStatus } = record
     const found = await resultOf(store, experiment, project)
     const { evidence, runs } = await evidenceOf(store, experiment, project)
     const files = found.files ?? undefined
@@ -42,11 +43,12 @@ export async function show(context: CommandContext, reference: string, { data }:
         verdict === undefined
           ? ['verdict', status === 'interrupted' ? unfinished : `none yet: ${status}`]
           : ['verdict', `${verdict}${isDryRun(experiment) ? ' (trial)' : ''}`, verdictPaint(verdict, output.colors)],
-        ...optional('conclusion', experiment.conclusion),
+        ...optional('conclusion', conclusionLines(experiment.conclusion ?? '').join('\n')),
         ...optional('claim', claimLines(evidence).join('\n')),
         ...experiment.words.map(({ at, author, text }): Fact => [author, `${text} (${at.slice(0, 10)})`]),
         ['made', madeText(experiment, result, runs.length)],
         ...optional('guards', guardText(result)),
+        ...optional('code', codeText(result)),
         ...optional('engine', engineText(result)),
         ...optional('scored', scoredText(runs)),
         ...optional('tags', experiment.tags.join(', ')),
@@ -119,6 +121,17 @@ function guardText({ guards = [] }: ExperimentResult): string {
   const lines = guards.slice(0, shownTrips).map((trip) => `${trip.run}: ${tripText(trip)}`)
   const more = guards.length > shownTrips ? [`... and ${guards.length - shownTrips} more`] : []
   return [...lines, ...more].join('\n')
+}
+
+function codeText({ recipe_code: code }: ExperimentResult): string {
+  if (code === undefined) return ''
+  const { sandbox, network = [], seal } = code
+  const parts = [
+    sandbox === 'process' ? 'not shut in' : `shut in by ${sandbox}`,
+    ...(network.length === 0 ? [] : [`with the network (${network.join(', ')})`]),
+    ...(seal === undefined ? [] : [seal === 'none' ? 'answers not hidden' : 'answers hidden']),
+  ]
+  return parts.join(', ')
 }
 
 function engineText({ engines = [] }: ExperimentResult): string {

@@ -12,6 +12,8 @@ export interface CommandContext {
   readonly env: CliIo['env']
   readonly stdin: CliIo['stdin']
   readonly signal: AbortSignal
+  /** Runs another command line, as if it had been typed in place of this one. */
+  evsys(words: readonly string[]): Promise<ExitCode>
   /** Folder given by --project, absolute. */
   readonly project: string | undefined
   /** Does `work`; an interruption meanwhile reports that `what` is being closed, and `onEnd` after it. */

@@ -128,9 +128,17 @@ export async function withCatalog<T>(
   return await context.holding('the plugin loader', async () => {
     const { allBuiltins } = await loadResearch()
     const builtins = await allBuiltins()
-    await using catalog = await openCatalog({ builtins, plugins, signal, projectDir, timeoutMs })
+    const place = () => placeOfPlugins({ projectDir, plugins })
+    await using catalog = await openCatalog({ builtins, plugins, place, signal, projectDir, timeoutMs })
     return await work(catalog)
   })
+}
+
+// Where its process lives, asked only where there are plugins to load.
+async function placeOfPlugins(scope: CatalogScope) {
+  const { findProcessLevel, pluginPlace } = await import('../../sandbox/index.ts')
+  const { cacheFolder } = await import('../../models/index.ts')
+  return pluginPlace((await findProcessLevel('auto', { keptIn: cacheFolder() })).level, scope)
 }
 
 // For plugins that load slowly on a slow machine, and for impatient tests.

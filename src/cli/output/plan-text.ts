@@ -99,9 +99,14 @@ function shortNames(paths: readonly string[]): string[] {
 // What a plan can find out and what it will take, as people read it before they spend anything.
 type Style = Pick<Output, 'colors' | 'width'>
 
-/** Power and cost; without `power`, what the plan takes. */
-export function forecastText(forecast: PlanForecast, style: Style, power?: readonly PlanPower[]): string {
-  return labelledLines([...(power === undefined ? [] : powerFacts(power, forecast)), ...costFacts(forecast)], style)
+/** What the runs take that are left; with `whole`, also what the whole plan can find out, and what more of it would take. */
+export function forecastText(
+  forecast: PlanForecast,
+  style: Style,
+  whole?: { readonly power: readonly PlanPower[]; readonly forecast: PlanForecast },
+): string {
+  const facts = whole === undefined ? [] : powerFacts(whole.power, whole.forecast)
+  return labelledLines([...facts, ...costFacts(forecast)], style)
 }
 
 function powerFacts(powers: readonly PlanPower[], forecast: PlanForecast): Fact[] {
@@ -217,6 +222,7 @@ function pairsText(needed: number, pairs: number, { runs, wallS }: PlanForecast)
 
 function costFacts(forecast: PlanForecast): Fact[] {
   const { runs, steps, evals, tokens, wallS, costUsd, maxConcurrent, measuredOn } = forecast
+  if (runs === 0) return [['work', 'none: every run is in the record']]
   const basis =
     measuredOn === 0 ? 'no earlier run of this recipe' : `measured on ${countText(measuredOn, 'earlier run')}`
   const amount = [

@@ -1,11 +1,20 @@
 // A research session for people: a table of its experiments, the best so far, the bill.
 import type { AttemptVerdict, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
-import { claimOf, earlyEnds, extraMetrics, forecastOf, workedSeconds } from '../../research/index.ts'
+import {
+  claimOf,
+  earlyEnds,
+  extraMetrics,
+  forecastOf,
+  type SessionClaim,
+  sessionClaim,
+  tradeOffs,
+  workedSeconds,
+} from '../../research/index.ts'
 import type { Colors } from './colors.ts'
 import type { Output } from './output.ts'
 import { table } from './table.ts'
-import { countText, durationText, numberText, signedText, usdText } from './text.ts'
+import { countText, durationText, numberText, rangeText, signedText, usdText } from './text.ts'
 
 type Paper = Pick<Output, 'colors' | 'width' | 'quiet'>
 
@@ -23,6 +32,8 @@ export function researchResultText(document: ResearchDocument, { task, ...paper 
   return [
     `${colors.bold(document.task)}: ${head}`,
     bestLine(document, colors),
+    ...claimLine(document, colors),
+    ...tradeOffLines(document, paper),
     billLine(document),
     `${colors.dim('next:')} evsys research report --task ${shellWord(task)}   evsys research status   evsys show ${document.experiment_id}`,
   ].join('\n')
@@ -48,6 +59,8 @@ export function researchStatusText(document: ResearchDocument & { controller: st
     table(rows, { head: ['', 'experiment', metric, 'gain', 'verdict', 'why'], width, paintHead: colors.dim }),
     '',
     bestLine(document, colors),
+    ...claimLine(document, colors),
+    ...tradeOffLines(document, paper),
     billLine(document),
     ...costLines(document),
     ...earlyLine(document),
@@ -63,11 +76,51 @@ function bestLine({ best, baseline, metric }: ResearchDocument, colors: Colors):
   return `best so far: ${best.id} ${best.title}, ${metric} ${numberText(best.score.mean)} (baseline ${numberText(baseline.mean)}), ${paint(best.verdict ?? 'racing')}${best.claim === null || best.claim === best.verdict ? '' : `, ${best.claim}`}`
 }
 
-function billLine({ n_experiments, n_kept, n_duplicates, spend }: ResearchDocument): string {
+/** Candidates that no other beats by all metrics, by the objective; the best is marked. */
+function tradeOffLines({ trade_offs: found }: ResearchDocument, { colors, width }: Paper): string[] {
+  if (found === null) return []
+  const names = found.metrics.map(({ metric }) => metric)
+  const rows = found.candidates
+    .filter(({ on_front, best }) => on_front || best)
+    .map(({ attempt, title, values, n, best }) => [
+      best ? `${attempt} *` : attempt,
+      ...names.map((name) => (values[name] == null ? '-' : numberText(values[name]))),
+      String(n),
+      title,
+    ])
+  const beaten = found.candidates.length - rows.length
+  return [
+    '',
+    `trade-offs: no other is as good by all of ${names.join(', ')}${beaten === 0 ? '' : `; ${countText(beaten, 'candidate')} beaten`}`,
+    table(rows, { head: ['', ...names, 'seeds', 'experiment'], width, paintHead: colors.dim }),
+    '',
+  ]
+}
+
+const claimColors = { supported: 'green', refuted: 'red', inconclusive: 'yellow' } as const
+
+/** What is claimed of the best: `supported: a4 against the baseline on the hidden split, pass@1 0.931 and 0.003: +0.928 (...)`. */
+function claimLine({ claim, metric }: ResearchDocument, colors: Colors): string[] {
+  if (claim === null) return []
+  const { verdict, treatment, effect, interval, confidence, seeds, items, scores } = claim
+  const means = [scores.treatment, scores.baseline].map((mean) => (mean === null ? '-' : numberText(mean)))
+  const over = [countText(seeds.length, 'fresh seed'), ...(typeof items === 'number' ? [countText(items, 'task')] : [])]
+  const size =
+    effect === null || interval === null
+      ? 'no interval'
+      : `${signedText(effect)} (${rangeText(interval)}; ${Math.round(100 * confidence)} % interval over ${over.join(' and ')})`
+  const word = colors[claimColors[verdict]](verdict)
+  return [
+    `claim: ${word}: ${treatment} against the baseline on the hidden split, ${metric} ${means.join(' against ')}: ${size}`,
+  ]
+}
+
+function billLine({ n_experiments, n_kept, n_duplicates, n_reused, spend }: ResearchDocument): string {
   const money = isFree(spend) ? '' : `, ${usdText(spend.usd)}`
   const assumed = spend.assumed_usd > 0 ? ` (${usdText(spend.assumed_usd)} of it assumed)` : ''
   const known = n_duplicates === 0 ? '' : `, ${countText(n_duplicates, 'duplicate')} answered from memory`
-  return `${countText(n_experiments, 'experiment')}, ${n_kept} kept, ${countText(spend.runs, 'run')} in ${durationText(spend.wall_s)}${money}${assumed}${known}`
+  const reused = n_reused === 0 ? '' : `, ${n_reused} of them taken from the record`
+  return `${countText(n_experiments, 'experiment')}, ${n_kept} kept, ${countText(spend.runs, 'run')}${reused} in ${durationText(spend.wall_s)}${money}${assumed}${known}`
 }
 
 function isFree({ calls, usd, tokens }: ResearchDocument['spend']): boolean {
@@ -128,9 +181,13 @@ export function researchDocument(experimentId: string, state: ResearchState, now
     keep_rule: settings?.keep_rule.kind ?? '',
     baseline: baseline === undefined ? null : scoreOf(baseline),
     best: best === undefined ? null : { ...attemptDocument(best), ...confirmationDocument(best) },
+    claim: claimDocument(sessionClaim(state)),
+    choice: settings?.choice ?? null,
+    trade_offs: tradeOffsDocument(state),
     attempts: state.attempts.map(attemptDocument),
     n_experiments: spend.experiments,
     n_kept: gauges.keeps,
+    n_reused: state.attempts.flatMap(({ runs }) => runs).filter(({ reusedFrom }) => reusedFrom !== undefined).length,
     n_duplicates: gauges.duplicates,
     failures: gauges.failures,
     looks: state.looks,
@@ -181,6 +238,24 @@ function confirmationDocument({ confirmation }: ResearchAttempt) {
   return { claim: confirmation === undefined ? null : claimOf(confirmation), confirmation: confirmation ?? null }
 }
 
+function tradeOffsDocument(state: ResearchState) {
+  const found = tradeOffs(state)
+  if (found === undefined) return null
+  const candidates = found.candidates.map(({ values, isOnFront, isBest, ...each }) => ({
+    ...each,
+    values: Object.fromEntries(found.metrics.map(({ metric }, i) => [metric, values[i] ?? null])),
+    on_front: isOnFront,
+    best: isBest,
+  }))
+  return { metrics: found.metrics, candidates }
+}
+
+function claimDocument(claim: SessionClaim | undefined) {
+  if (claim === undefined) return null
+  const { seeds, interval, ...rest } = claim
+  return { ...rest, interval, seeds, n_seeds: seeds.length }
+}
+
 function scoreOf({ scores }: ResearchAttempt): { mean: number; n: number } | null {
   if (scores.length === 0) return null
   return { mean: scores.reduce((sum, { value }) => sum + value / scores.length, 0), n: scores.length }
@@ -205,5 +280,6 @@ function attemptDocument(attempt: ResearchAttempt) {
     dry_run_memory_gb: attempt.dryRunMemoryBytes === undefined ? null : attempt.dryRunMemoryBytes / 1e9,
     cost_usd: costUsd,
     wall_s: wallS,
+    n_runs: attempt.runs.length,
   }
 }

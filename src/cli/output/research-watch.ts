@@ -40,7 +40,7 @@ export function createResearchWatch(options: {
       const kind = isResumed ? 'resumes' : 'begins'
       const parts = [settings?.proposer.kind, settings?.strategy.kind, countText(settings?.workers ?? 1, 'worker')]
       say(
-        `${colors.bold(visibleText(task.name))} ${kind} (${experimentId}): ${parts.join(', ')}${task.table === undefined ? `, at most ${durationText(task.trainSeconds)} of training a run` : ''}`,
+        `${colors.bold(visibleText(task.name))} ${kind} (${experimentId}): ${parts.join(', ')}${task.table === undefined && settings?.catalog === undefined ? `, at most ${durationText(task.trainSeconds)} of training a run` : ''}`,
       )
     },
     follow(entry, state) {
@@ -66,6 +66,12 @@ function linesOf(entry: ResearchEntry, state: ResearchState, colors: Colors): st
       return repeats.map(({ title, duplicate_of }) =>
         colors.dim(`      = ${visibleText(title)}: known as ${duplicate_of}`),
       )
+    }
+    case 'run.finished': {
+      const from = entry.outcome.status === 'scored' ? entry.outcome.reused_from : undefined
+      return from === undefined
+        ? []
+        : [colors.dim(`      = ${entry.run}: as ${visibleText(from)}, nothing was trained`)]
     }
     case 'confirmation':
       return [`      ${(entry.better ?? entry.confirmed) ? colors.green(entry.reason) : colors.yellow(entry.reason)}`]

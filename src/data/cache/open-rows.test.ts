@@ -158,6 +158,18 @@ describe('cached rows', () => {
     expect(await contents(await open())).toContain('data/train.jsonl:2 two')
   })
 
+  it('are made anew where an entry does not say what its bytes were (DATA-2)', async () => {
+    const { open, cacheDir } = project()
+    const { key = '' } = await open()
+    const file = join(cacheDir, key, 'manifest.json')
+    const manifest = JSON.parse(readFileSync(file, 'utf8'))
+    delete manifest.body.file_sha256
+    writeFileSync(file, JSON.stringify(manifest))
+    expect((await open()).isHit).toBe(false)
+    expect((await open()).isHit).toBe(true)
+    expect(await contents(await open())).toHaveLength(3)
+  })
+
   it('of a process that was killed in the middle are never used, and swept away (DATA-2)', async () => {
     const { cacheDir, path } = project(line('x'.repeat(1000)).repeat(3000))
     await using child = startChild('row-cache-writer', [cacheDir, path, '2900'])

@@ -22,15 +22,17 @@ export type ReadJsonlOptions = {
   name?: string | undefined
   signal: AbortSignal
   maxLineBytes?: number | undefined
+  /** Sees the file as it is read. */
+  onBytes?: ((bytes: Uint8Array) => void) | undefined
 }
 
 /** The rows of a JSON Lines file with their line numbers. Blank lines are skipped. */
 export async function* readJsonl(
   path: string,
-  { name = path, signal, maxLineBytes = longestLineBytes }: ReadJsonlOptions,
+  { name = path, signal, maxLineBytes = longestLineBytes, onBytes }: ReadJsonlOptions,
 ): AsyncGenerator<{ row: Row; line: number }, void, undefined> {
   const problems = new RowProblems()
-  for await (const { parts, firstLine, isValid } of lines(path, name, signal, maxLineBytes)) {
+  for await (const { parts, firstLine, isValid } of lines(path, { name, signal, onBytes }, maxLineBytes)) {
     for (const [index, bytes] of parts.entries()) {
       const line = firstLine + index
       const parsed = bytes === undefined ? tooLong(maxLineBytes) : parseLine(bytes, isValid)
@@ -53,7 +55,11 @@ type Lines = { parts: (Buffer | undefined)[]; firstLine: number; isValid: boolea
 type Fault = { message: string; col: number; fix: string; text?: string | undefined }
 
 // A piece at a time, and not a line: waiting for every line would take longer than parsing it.
-async function* lines(path: string, name: string, signal: AbortSignal, maxBytes: number): AsyncGenerator<Lines> {
+async function* lines(
+  path: string,
+  { name, signal, onBytes }: ReadJsonlOptions & { name: string },
+  maxBytes: number,
+): AsyncGenerator<Lines> {
   await fileStats(path, name)
   await using file = await open(path, 'r').catch(failsToRead(name))
   const buffer = Buffer.allocUnsafe(chunkBytes)
@@ -72,6 +78,7 @@ async function* lines(path: string, name: string, signal: AbortSignal, maxBytes:
     signal.throwIfAborted()
     const { bytesRead: size } = await file.read(buffer, 0, buffer.length, null).catch(failsToRead(name))
     if (size === 0) break
+    onBytes?.(buffer.subarray(0, size))
     let start = isFirst ? afterMark(buffer.subarray(0, size), name) : 0
     isFirst = false
     const parts: (Buffer | undefined)[] = []

@@ -37,6 +37,15 @@ describe('leaks', () => {
     })
   })
 
+  // V8 wrote all of such a text anew for each of its characters, once the search was compiled: from the third text on.
+  it('are looked for in texts of 200,000 characters in linear time (DATA-3)', async () => {
+    const before = process.cpuUsage()
+    const texts = Array.from({ length: 5 }, (_, i) => `question ${i}`.repeat(20_000))
+    expect(await leaks(texts)).toMatchObject({ rows: 5, exact: 0, near: 0 })
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1e6).toBeLessThan(3)
+  })
+
   it('are found inside a longer text, and where a word was changed (DATA-3)', async () => {
     const found = await leaks([
       'Query: what is the weather going to be like in Lisbon tomorrow morning? Answer briefly.',

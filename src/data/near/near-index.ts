@@ -160,6 +160,7 @@ function powerOfTwo(least: number): number {
 // do, since "12 + 34" and "12 + 35" are different questions.
 /** Characters of a part: shorter ones are shared by chance, longer ones miss a changed word. */
 const size = 5
+const space = 32
 
 /** Letters and digits of a text, in lower case, with single spaces between them. */
 export function normalText(text: string): string {
@@ -173,13 +174,15 @@ export function normalText(text: string): string {
 /** The parts of a normal text as 32-bit hashes. A text shorter than one part is one. */
 export function shinglesOf(normal: string): Set<number> {
   const parts = new Set<number>()
-  const padded = ` ${normal} ` // so that the beginning and the end of words count
-  const last = Math.max(0, padded.length - size)
+  // Copied first: in a text that was put together V8 may look for each character by writing all of it anew.
+  const codes = new Uint16Array(normal.length + 2).fill(space) // so that the beginning and the end of words count
+  for (let at = 0; at < normal.length; at++) codes[at + 1] = normal.charCodeAt(at)
+  const last = Math.max(0, codes.length - size)
   for (let start = 0; start <= last; start++) {
     // FNV-1a over UTF-16 units.
     let hash = 0x811c9dc5
-    for (let at = start; at < start + size && at < padded.length; at++) {
-      hash = Math.imul(hash ^ padded.charCodeAt(at), 0x01000193)
+    for (let at = start; at < start + size && at < codes.length; at++) {
+      hash = Math.imul(hash ^ (codes[at] ?? 0), 0x01000193)
     }
     parts.add(hash >>> 0)
   }

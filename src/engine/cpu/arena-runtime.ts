@@ -150,7 +150,14 @@ function aligned(bytes: number): number {
 
 function outOfMemory(bytes: number, gaps: readonly Gap[]): EvsysError {
   const largest = gaps.reduce((most, { from, to }) => Math.max(most, to - from), 0)
-  return new EvsysError('BACKEND_REFUSED', `the engine's memory has no room for ${bytes} bytes; ${largest} are free`, {
-    fix: 'use a smaller model or shorter batches, or give the engine more memory.',
-  })
+  const message = `the engine's memory has no room for ${bytes} bytes; ${largest} are free`
+  const fix = 'use a smaller model or shorter batches, or give the engine more memory.'
+  return new EvsysError('BACKEND_REFUSED', message, { cause: new OutOfMemory(), fix })
+}
+
+class OutOfMemory extends Error {}
+
+/** Whether something failed since the arena was full: it may find room when other work has ended. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof OutOfMemory || (EvsysError.is(error) && isOutOfMemory(error.cause))
 }

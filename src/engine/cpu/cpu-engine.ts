@@ -15,7 +15,7 @@ import { forwardBackward } from './forward-backward.ts'
 import type { Runtime } from './runtime.ts'
 import { SampleJob } from './sample-job.ts'
 import { SamplingSession } from './sampling-session.ts'
-import { type SampleWork, workQueue } from './work-queue.ts'
+import { type SampleTurns, type SampleWork, workQueue } from './work-queue.ts'
 
 /** Changes with every change of a number that is not the kernels' own. */
 const numbers = 'cpu engine, numbers of version 3'
@@ -47,7 +47,7 @@ export function createCpuEngine(options: CpuEngineOptions): Engine {
     id,
     afterFirstStep: afterFirstStep === undefined ? undefined : () => afterFirstStep(id),
     perform: (op, signal) => perform(held, op, signal),
-    sample: (first, more) => sampleTogether(held, first, more),
+    sample: (first, turns) => sampleTogether(held, first, turns),
     async close() {
       held.close()
       await runtime[Symbol.asyncDispose]()
@@ -181,7 +181,7 @@ async function perform(held: Held, op: Operation, signal: AbortSignal): Promise<
 const breathMs = 4
 
 // Models over one base share their passes; one that is trained whole has its own.
-async function sampleTogether(held: Held, first: SampleWork, more: () => SampleWork | undefined): Promise<void> {
+async function sampleTogether(held: Held, first: SampleWork, turns: SampleTurns): Promise<void> {
   const sessions = new Map<CpuBase | CpuModel, SamplingSession>()
   const add = async (work: SampleWork) => {
     try {
@@ -198,13 +198,18 @@ async function sampleTogether(held: Held, first: SampleWork, more: () => SampleW
       work.reject(error)
     }
   }
+  const isUsed = (id: string) => {
+    const model = held.models.get(id)
+    return model !== undefined && [...sessions.values()].some((session) => session.uses(model))
+  }
   let breathed = performance.now()
   try {
     await add(first)
     for (;;) {
-      for (let next = more(); next !== undefined; next = more()) await add(next)
+      for (let next = turns.more(); next !== undefined; next = turns.more()) await add(next)
       const busy = [...sessions.values()].filter(({ hasWork }) => hasWork)
       if (busy.length === 0) return
+      await turns.between(isUsed)
       for (const session of busy) {
         try {
           session.step()

@@ -154,8 +154,17 @@ export class SampleJob {
     return this.#next !== undefined
   }
 
+  /** Whether a request waits for its first sample. */
+  get isUnbegun(): boolean {
+    return this.#next?.started === 0
+  }
+
+  // Of the request that has got least: one for a thousand samples goes before none that came later.
   get #next(): Asked | undefined {
-    return this.#asked.find(({ started, numSamples }) => started < numSamples)
+    let next: Asked | undefined
+    for (const each of this.#asked)
+      if (each.started < each.numSamples && (next === undefined || each.started < next.started)) next = each
+    return next
   }
 
   /** Requests whose samples are all there. */

@@ -5,6 +5,7 @@ import { refused } from '../refused.ts'
 import { CachePasses } from './cache-pass.ts'
 import { CachePool, pagesFor } from './cache-pool.ts'
 import { type CpuBase, type PackedWeights, packedSize } from './cpu-base.ts'
+import type { CpuModel } from './cpu-model.ts'
 import { pageSize } from './ops.ts'
 import type { LogitRow, Piece } from './pass-head.ts'
 import { Program } from './program.ts'
@@ -12,6 +13,8 @@ import type { Asked, SampleJob, Sequence } from './sample-job.ts'
 
 /** Samples that are drawn at once: beyond it a pass is bound by arithmetic, and more rows gain nothing. */
 const mostSequences = 64
+/** With the first samples of requests, which wait for none of a request that wants a thousand. */
+const mostWithFirst = 80
 /** Tokens of prompts in one pass. */
 const mostPromptRows = 512
 /** So many passes are run with the weights as they are. */
@@ -30,7 +33,7 @@ export class SamplingSession {
 
   constructor(base: CpuBase, { cacheBytes }: { cacheBytes: number }) {
     this.#base = base
-    this.#pool = new CachePool(base, { bytes: cacheBytes, texts: mostSequences })
+    this.#pool = new CachePool(base, { bytes: cacheBytes, texts: mostWithFirst })
     this.#cachePasses = new CachePasses(base, this.#pool)
   }
 
@@ -55,6 +58,10 @@ export class SamplingSession {
 
   get hasWork(): boolean {
     return this.#waiting.length + this.#open.length > 0
+  }
+
+  uses(model: CpuModel): boolean {
+    return [...this.#open, ...this.#waiting].some((job) => job.model === model)
   }
 
   free(): void {
@@ -110,19 +117,22 @@ export class SamplingSession {
   #startSamples(): void {
     if (!this.#open.some(({ hasMore, spare }) => hasMore || spare !== undefined)) return
     const copies = new Program()
-    let free = mostSequences - this.#open.reduce((sum, { active }) => sum + active.size, 0)
-    for (const job of [...this.#open]) {
-      if (job.read < job.request.prompt.length) continue
-      for (let started = 0; job.hasMore && free > 0 && started < mostAtOnce; started++) {
+    let active = this.#open.reduce((sum, job) => sum + job.active.size, 0)
+    const start = (job: SampleJob, own: readonly number[]) => {
+      const sequence = job.start(own)
+      if (sequence === undefined) return own
+      active++
+      this.#copyRest(copies, job, sequence)
+      return undefined
+    }
+    const isRead = (job: SampleJob) => job.read >= job.request.prompt.length
+    const inTurn = this.#open.filter(isRead).toSorted((a, b) => a.active.size - b.active.size)
+    for (const job of inTurn) {
+      const most = () => (job.isUnbegun ? mostWithFirst : mostSequences)
+      for (let started = 0; job.hasMore && active < most() && started < mostAtOnce; started++) {
         if (job.spare === undefined && this.#pool.available < job.pagesPerSample) break
         const own = job.spare ?? this.#pool.take(job.pagesPerSample)
-        job.spare = undefined
-        const sequence = job.start(own)
-        if (sequence === undefined) job.spare = own
-        else {
-          free--
-          this.#copyRest(copies, job, sequence)
-        }
+        job.spare = start(job, own)
       }
       // Kept only as long as a sample may need them.
       if (!job.hasMore && job.spare !== undefined) {

@@ -210,7 +210,7 @@ describe('a scorer in use', slow, () => {
 
 describe('a scorer that dies', slow, () => {
   it('at one answer is started again; that answer has no reward, the others have theirs (LAB-15)', async () => {
-    await using scorer = await open(project(), { verifierMs: 5_000 })
+    await using scorer = await open(project(), { verifierMs: 1_500 })
     for (const act of ['hang', 'exit', 'throw later']) {
       const scored = await scorer.score(say('a!', act, 'c!', 'd'))
       expect(scored, act).toMatchObject({

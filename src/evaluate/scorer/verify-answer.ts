@@ -1,6 +1,13 @@
 // One answer before its verifier. Whatever the verifier does wrong, throw, wait for ever, return no number, leaves the answer
 // without a reward: that is a failure of the measurement and says nothing about the answer.
-import type { HarborTask, OpenInferenceClient, PluginSpec, SeedPath, Verification } from '../../contracts/index.ts'
+import type {
+  HarborTask,
+  OpenEnvironment,
+  OpenInferenceClient,
+  PluginSpec,
+  SeedPath,
+  Verification,
+} from '../../contracts/index.ts'
 import { type EquippedPlugin, keyedRandom, messageOf, onAbort, withoutUndefined } from '../../kernel/index.ts'
 
 interface VerifyOptions {
@@ -10,6 +17,8 @@ interface VerifyOptions {
   readonly sample: number
   readonly timeoutMs: number
   model?: ((which: string | PluginSpec) => Promise<OpenInferenceClient>) | undefined
+  /** Where this process cannot open a sandbox itself. */
+  openSandbox?: (() => Promise<OpenEnvironment>) | undefined
   readonly signal: AbortSignal
 }
 
@@ -17,7 +26,7 @@ export type Verified = { readonly reward: number } | { readonly failure: string 
 
 export async function verifyAnswer(
   { plugin, context }: EquippedPlugin<'verifier'>,
-  { task, output, expected, sample, timeoutMs: shortMs, model, signal }: VerifyOptions,
+  { task, output, expected, sample, timeoutMs: shortMs, model, openSandbox, signal }: VerifyOptions,
 ): Promise<Verified> {
   const name = `verifier "${plugin.kind}"`
   // A model answers in its own time, and is asked again where its provider is busy; code that runs has separate limits.
@@ -39,7 +48,7 @@ export async function verifyAnswer(
       ...context,
       random,
       signal: own.signal,
-      ...withoutUndefined({ model }),
+      ...withoutUndefined({ model, openSandbox }),
     })
     const verified: unknown = isPromise(result) ? await orAborted(result, own.signal) : result
     const reward = rewardOf(verified)

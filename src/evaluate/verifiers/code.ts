@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as z from 'zod'
-import type { ExecResult, Level, Mount, Sandbox } from '../../contracts/index.ts'
+import type { ExecResult, ExecSpec, Level, Mount, OpenEnvironment, Sandbox } from '../../contracts/index.ts'
 import { defineVerifier, EvsysError, temporaryFolder } from '../../kernel/index.ts'
 
 export const code = defineVerifier({
@@ -31,12 +31,12 @@ export const code = defineVerifier({
     memory_mb: z.int().min(16).max(65_536).default(512).describe('Most memory that they may use.'),
   }),
   needs: { sandbox: true },
-  async verify({ output, expected }, { params, signal }) {
+  async verify({ output, expected }, { params, signal, openSandbox }) {
     const tests = testsOf(params.tests ?? expected)
     const folder = temporaryFolder('code')
     try {
       const answer = params.command === undefined ? codeOf(output, params.language) : codeOf(output)
-      const { passed, reason, level } = await runTests({ ...params, folder, answer, tests, signal })
+      const { passed, reason, level } = await runTests({ ...params, folder, answer, tests, openSandbox, signal })
       const share = passed / tests.length
       const info = { passed, tests: tests.length, sandbox: level, reason }
       return { reward: params.reward === 'share' || share === 1 ? share : 0, info }
@@ -83,6 +83,8 @@ interface TestRun {
   readonly tests: readonly string[]
   readonly timeout_s: number
   readonly memory_mb: number
+  /** Absent: it is opened here. */
+  readonly openSandbox?: (() => Promise<OpenEnvironment>) | undefined
   readonly signal: AbortSignal
 }
 
@@ -99,17 +101,44 @@ type ShutInOutcome = TestOutcome & { readonly level: Level }
 const node = '/opt/evsys/node'
 
 async function runTests(run: TestRun): Promise<ShutInOutcome> {
+  await using place = run.openSandbox === undefined ? await openHere(run) : await openElsewhere(run.openSandbox)
+  return { ...(await outcome(run, place)), level: place.level }
+}
+
+/** A sandbox with the folder /work, in which its files can be executed. */
+interface Place extends AsyncDisposable {
+  readonly level: Level
+  write(name: string, text: string): Promise<void>
+  exec(spec: ExecSpec, signal: AbortSignal): Promise<ExecResult>
+}
+
+async function openHere(run: TestRun): Promise<Place> {
   const work = join(run.folder, 'work')
   mkdirSync(work)
   const mounts: Mount[] = [{ source: work, target: '/work', writable: true }]
   if (run.language === 'javascript') mounts.push({ source: process.execPath, target: node })
-  await using sandbox = await openCodeSandbox(join(run.folder, 'state'), mounts)
-  return { ...(await outcome(run, work, sandbox)), level: sandbox.level }
+  const sandbox = await openCodeSandbox(join(run.folder, 'state'), mounts)
+  return {
+    level: sandbox.level,
+    write: async (name, text) => writeFileSync(join(work, name), text, { mode: 0o755 }),
+    exec: (spec, signal) => sandbox.exec(spec, signal),
+    [Symbol.asyncDispose]: () => sandbox[Symbol.asyncDispose](),
+  }
 }
 
-async function outcome(run: TestRun, work: string, sandbox: Sandbox): Promise<TestOutcome> {
-  if (run.command !== undefined) return await byCommand(run, run.command, work, sandbox)
-  return run.language === 'sh' ? await byShell(run, work, sandbox) : await byDriver(run, sandbox)
+async function openElsewhere(open: () => Promise<OpenEnvironment>): Promise<Place> {
+  const held = await open()
+  return {
+    level: held.level,
+    write: (name, text) => held.write(`/work/${name}`, Buffer.from(text)),
+    exec: (spec, signal) => held.exec(spec, signal),
+    [Symbol.asyncDispose]: () => held[Symbol.asyncDispose](),
+  }
+}
+
+async function outcome(run: TestRun, place: Place): Promise<TestOutcome> {
+  if (run.command !== undefined) return await byCommand(run, run.command, place)
+  return run.language === 'sh' ? await byShell(run, place) : await byDriver(run, place)
 }
 
 const Reported = z.object({ word: z.string(), passed: z.int().min(0), reason: z.string().nullish() })
@@ -121,12 +150,12 @@ const Reported = z.object({ word: z.string(), passed: z.int().min(0), reason: z.
 const drivers = fileURLToPath(new URL('../../../templates/verify', import.meta.url))
 const driver = (file: string) => readFile(join(drivers, file), 'utf8')
 
-async function byDriver(run: TestRun, sandbox: Sandbox): Promise<TestOutcome> {
+async function byDriver(run: TestRun, place: Place): Promise<TestOutcome> {
   const isPython = run.language === 'python'
   const argv = isPython ? ['python3', '-I', '-c', await driver('driver.py')] : [node, '-e', await driver('driver.cjs')]
   const word = randomBytes(16).toString('hex')
   const stdin = JSON.stringify({ word, answer: run.answer, tests: run.tests })
-  const result = await execute(run, sandbox, argv, stdin)
+  const result = await execute(run, place, argv, stdin)
   const reported = Reported.safeParse(parsed(result.stdout))
   if (!reported.success || reported.data.word !== word) return { passed: 0, reason: endOf(result) }
   const { passed, reason } = reported.data
@@ -134,31 +163,26 @@ async function byDriver(run: TestRun, sandbox: Sandbox): Promise<TestOutcome> {
 }
 
 /** Every test is a script beside `answer.sh`, in a separate process. */
-async function byShell(run: TestRun, work: string, sandbox: Sandbox): Promise<TestOutcome> {
+async function byShell(run: TestRun, place: Place): Promise<TestOutcome> {
   let passed = 0
   let reason: string | undefined
   for (const [i, test] of run.tests.entries()) {
-    writeFileSync(join(work, 'answer.sh'), run.answer, { mode: 0o755 })
-    const result = await execute(run, sandbox, ['/bin/sh', '-c', test])
+    await place.write('answer.sh', run.answer)
+    const result = await execute(run, place, ['/bin/sh', '-c', test])
     if (result.exitCode === 0) passed += 1
     else reason ??= `test ${i + 1}: ${endOf(result)}`
   }
   return { passed, reason }
 }
 
-async function byCommand(
-  run: TestRun,
-  command: readonly string[],
-  work: string,
-  sandbox: Sandbox,
-): Promise<TestOutcome> {
-  writeFileSync(join(work, 'answer'), run.answer, { mode: 0o755 })
-  writeFileSync(join(work, 'tests'), run.tests.join('\n'), { mode: 0o644 })
-  const result = await execute(run, sandbox, command)
+async function byCommand(run: TestRun, command: readonly string[], place: Place): Promise<TestOutcome> {
+  await place.write('answer', run.answer)
+  await place.write('tests', run.tests.join('\n'))
+  const result = await execute(run, place, command)
   return result.exitCode === 0 ? { passed: run.tests.length } : { passed: 0, reason: endOf(result) }
 }
 
-async function execute(run: TestRun, sandbox: Sandbox, argv: readonly string[], stdin = ''): Promise<ExecResult> {
+async function execute(run: TestRun, place: Place, argv: readonly string[], stdin = ''): Promise<ExecResult> {
   const [program = ''] = argv
   const limits = {
     timeoutMs: run.timeout_s * 1000,
@@ -167,11 +191,11 @@ async function execute(run: TestRun, sandbox: Sandbox, argv: readonly string[], 
     processes: 64,
     diskBytes: 64 * 2 ** 20,
   }
-  const result = await sandbox.exec({ argv, cwd: '/work', stdin, limits }, run.signal)
+  const result = await place.exec({ argv, cwd: '/work', stdin, limits }, run.signal)
   // The shell that starts a command says so before anything of the answer runs.
   if (result.exitCode === 127 && result.stderr.includes(`${program}: not found`))
     throw new EvsysError('SANDBOX_FAILED', `the sandbox has no program ${program}`, {
-      fix: `install it below /usr: a sandbox shows what lies there. Level: ${sandbox.level}.`,
+      fix: `install it below /usr: a sandbox shows what lies there. Level: ${place.level}.`,
     })
   return result
 }

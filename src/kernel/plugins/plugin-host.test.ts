@@ -201,7 +201,7 @@ describe('a plugin that', () => {
       [
         'loops',
         `let n = 0\n\nfunction spin() {\n  for (;;) n++\n}\nspin()`,
-        /:4 does not finish: it was stopped after 3 s while it was loaded$/,
+        /:4 does not finish: it was stopped after 1.5 s while it was loaded$/,
       ],
       ['waits-for-ever', `await new Promise(() => setInterval(() => {}, 1000))`, /:1 does not finish/],
       [
@@ -210,7 +210,7 @@ describe('a plugin that', () => {
         /:1 does not finish/,
       ],
     ]
-    await expectEnds(ends, { timeoutMs: 3000 })
+    await expectEnds(ends, { timeoutMs: 1500 })
   })
 
   it.each([
@@ -282,7 +282,7 @@ export default defineVerifier({
     ['loops', `while (n === 1);`, /cannot be checked: does not finish/],
   ])('%s on one value answers for the others (KER-5)', async (_name, check, expected) => {
     const dir = project({ 'src/plugins/odd.ts': schema(check), 'src/plugins/good.ts': good('good') })
-    await using inspected = await inspectPlugins({ projectDir: dir, signal, timeoutMs: 3000 })
+    await using inspected = await inspectPlugins({ projectDir: dir, signal, timeoutMs: 1500 })
     const results = await inspected.check([
       { type: 'verifier', kind: 'good', params: { n: 5 } },
       { type: 'verifier', kind: 'odd', params: { n: 1 } },

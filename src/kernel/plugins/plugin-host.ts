@@ -1,6 +1,7 @@
 // The plugins of a project, looked at through child processes: the controller never runs their code itself. A file that takes
 // its process down is reported and left out, and the others are loaded again without it.
 import type { Problem } from '../evsys-error.ts'
+import type { ProcessPlace } from '../processes/guarded-process.ts'
 import { toWire } from '../processes/wire.ts'
 import type { ParamsCheck, ParamsResult } from './equip-plugin.ts'
 import { findPluginFiles, type PluginFile, type PluginReference, shownPaths } from './find-plugin-files.ts'
@@ -14,6 +15,8 @@ export type InspectOptions = {
   signal: AbortSignal
   /** Paths that the project's code must not see, where `whyNotHidden` finds nothing against it. */
   hidden?: readonly string[] | undefined
+  /** Where their process lives, asked when there are files; absent: on this machine as it is, without what is hidden. */
+  place?: (() => Promise<ProcessPlace | undefined>) | undefined
   /** The longest that one file may take to load, and one check to answer. Default 20 s. */
   timeoutMs?: number | undefined
   /** Called when the project's files are transpiled and about to run; not at all where there are none. */
@@ -38,7 +41,8 @@ export async function inspectPlugins({
   const { files, problems } = await findPluginFiles(options)
   const lost = new Map<PluginFile, readonly Problem[]>()
   const { hidden = [] } = options
-  const project = { hidden, projectDir: options.projectDir }
+  const place = files.length === 0 ? undefined : await options.place?.()
+  const project = { hidden, place, projectDir: options.projectDir }
 
   /** A process with every file that does not end it. */
   const open = async (): Promise<Opened | undefined> => {

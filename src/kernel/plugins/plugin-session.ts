@@ -11,7 +11,7 @@ import {
   type ProcessEnd,
   type StuckPlace,
 } from '../processes/child.ts'
-import { guardedProcess } from '../processes/guarded-process.ts'
+import { guardedProcess, type ProcessPlace } from '../processes/guarded-process.ts'
 import type { ParamsCheck, ParamsResult } from './equip-plugin.ts'
 import type { PluginFile } from './find-plugin-files.ts'
 import { type Place, placeOfLine } from './load-problem.ts'
@@ -39,6 +39,8 @@ export type SessionOptions = {
   timeoutMs: number
   signal: AbortSignal
   hidden: readonly string[]
+  /** Where the process lives; absent: on this machine as it is, without what is hidden. */
+  place?: ProcessPlace | undefined
   /** Called when every file is read and transpiled, before any of them runs. */
   onPrepared?: (() => void) | undefined
 }
@@ -64,7 +66,7 @@ class Ended extends Error {
 }
 
 export function startSession(options: SessionOptions): PluginSession {
-  const { files, timeoutMs, signal, hidden, onPrepared, projectDir } = options
+  const { files, timeoutMs, signal, hidden, place, onPrepared, projectDir } = options
   let busy: { index: number; what: 'loaded' | 'checked' } | undefined
   let failing: Problem[] | undefined
   let hashes: string[] = []
@@ -77,6 +79,7 @@ export function startSession(options: SessionOptions): PluginSession {
       script: new URL(`./plugin-child${extname(import.meta.url)}`, import.meta.url),
       cwd: projectDir,
       hidden,
+      sandbox: place,
       heapMb,
       memoryMb: systemMb,
       printedMb,

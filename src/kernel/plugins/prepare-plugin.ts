@@ -113,7 +113,7 @@ function isOwn(id: string, { root }: PluginFile, { files }: PluginGraph): boolea
 }
 
 /** Where transpiled plugins are kept; undefined where nothing can be written. */
-function pluginCacheDir(projectDir: string): string | undefined {
+export function pluginCacheDir(projectDir: string): string | undefined {
   const home = join(projectDir, '.evsys')
   try {
     if (!existsSync(home)) {

@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -5,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { compiledUrl } from '../../../tests/compiled-url.ts'
 import { kitProtocol } from '../../../tests/kit-protocol.ts'
+import { needs } from '../../../tests/needs.ts'
 import { runCommand } from '../../../tests/run-command.ts'
 import { isAlive } from '../process-identity.ts'
 import {
@@ -23,6 +25,11 @@ import { dropSpares, startSpare, takeSpare } from './spare.ts'
 type KitChild = Child<typeof kitProtocol>
 
 const script = compiledUrl(resolve('tests/children/kit-child.ts'))
+/** A processor that this process may use; absent: it cannot be chosen here. */
+const cores = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' }).stdout ?? ''
+const firstCore = /: (\d+)/.exec(cores)?.[1]
+const oneCore = needs('taskset', () => firstCore !== undefined || 'no processor can be chosen')
+
 const opened: KitChild[] = []
 const seen: number[] = []
 
@@ -150,6 +157,39 @@ describe('a guarded process', () => {
     const child = guarded()
     await child.call('watch', { timeoutMs: 300 })
     expect(await deathBy(child, 'hang')).toMatchObject({ signal: 'SIGKILL', stuck: { spent: 'time' } })
+  })
+
+  it('that is suspended while it computes is not taken for stuck (KER-41)', async () => {
+    const child = guarded()
+    await child.call('watch', { timeoutMs: 1500 })
+    const computed = child.call('act', 'compute for a moment')
+    await vi.waitFor(() => expect(seen).toEqual([0]), { timeout: 20_000 }) // it is at it
+    process.kill(child.pid ?? 0, 'SIGSTOP')
+    const resume = setTimeout(() => process.kill(child.pid ?? 0, 'SIGCONT'), 3000)
+    await computed.finally(() => clearTimeout(resume))
+    expect(await child.call('echo', 'alive')).toBe('alive')
+  })
+
+  oneCore.it('that waits for a processor is not taken for stuck (KER-41)', async () => {
+    const child = guarded()
+    await child.call('watch', { timeoutMs: 1200 })
+    // Four share one processor with it: a moment takes five times as long.
+    const rivals = Array.from({ length: 4 }, () =>
+      spawn('taskset', ['-c', String(firstCore), process.execPath, '-e', 'for (;;);'], {
+        stdio: 'ignore',
+        detached: true,
+      }),
+    )
+    try {
+      const pinned = spawnSync('taskset', ['-acp', String(firstCore), String(child.pid)], { stdio: 'ignore' })
+      expect(pinned.status).toBe(0)
+      const began = performance.now()
+      await child.call('act', 'compute for a moment')
+      expect(performance.now() - began).toBeGreaterThan(1500) // longer than it may be stuck
+    } finally {
+      for (const rival of rivals) rival.kill('SIGKILL')
+    }
+    expect(await child.call('echo', 'alive')).toBe('alive')
   })
 
   it('that hangs without a watchdog is ended by the deadline of the call (KER-5)', async () => {

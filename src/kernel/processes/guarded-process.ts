@@ -59,6 +59,10 @@ export interface ProcessPlace {
     readonly stdio: readonly (number | 'pipe' | 'ignore')[]
     /** Called when there is a process, or none; `channel` is number 6. */
     started(pid: number | undefined, channel: ProcessChannel | undefined): void
+    /** Called when it is first heard of. */
+    begun?(): void
+    /** Called when it has ended, and waited for. `hasBegun`: it has run our code, or was ended by this side. */
+    ended?(hasBegun: boolean): Promise<void>
   }
 }
 
@@ -91,18 +95,31 @@ class GuardedProcess implements Transport {
         printed += text.length
         return printed <= printedMb * bytesPerMb
       })
-    this.#child = launch(options)
+    const { child, placed } = launch(options)
+    this.#child = child
     this.#input = pipeOf<Writable>(this.#child, inputFd, 'write')
     for (const stream of this.#child.stdio) stream?.on('error', () => {}) // broken pipes: `ended` reports it
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => this.#print(text))
     }
-    this.#listen(outputFd, messageMb * bytesPerMb, (text) => this.#take(text, onFrame))
+    let hasSpoken = false
+    const heard = () => {
+      if (!hasSpoken) placed?.begun?.()
+      hasSpoken = true
+    }
+    this.#listen(outputFd, messageMb * bytesPerMb, (text) => {
+      heard()
+      this.#take(text, onFrame)
+    })
     this.#listen(watchdogFd, bytesPerMb, (text) => {
+      heard()
       if (text === 'alive') onAlive()
       else this.#stuck = placeOf(text)
     })
-    this.ended = this.#awaitEnd()
+    this.ended = this.#awaitEnd().then(async (end) => {
+      await placed?.ended?.(hasSpoken || (end.stopped !== undefined && end.stopped !== 'not started'))
+      return end
+    })
     this.post({ token: this.#token })
   }
 
@@ -247,7 +264,7 @@ function launch({
   for (const stream of child.stdio) unref(stream)
   const channel: unknown = (child.stdio as readonly unknown[])[6] // typed as five of them
   placed?.started(child.pid, channel instanceof Duplex ? channel : undefined)
-  return child
+  return { child, placed }
 }
 
 // --max-old-space-size bounds the heap, not buffers, so the system bounds all of it. A limit that cannot be set is lower already.

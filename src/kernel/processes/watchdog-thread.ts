@@ -27,18 +27,26 @@ parentPort?.on('message', (message: WatchdogMessage) => {
 
 /** Limits that may pass by the clock of the wall where the machine is busy with other things. */
 const mostTimes = 10
+/** How often it looks, while there is time left. */
+const turnMs = Math.min(250, Math.max(20, timeoutMs / 4))
 
-/** What the main thread spends waiting for a processor is not counted: it is not stuck, others are in its way. */
+/**
+ * What the main thread spends without a processor is not counted: it is not stuck, others are in its way. It waits for one, by the account
+ * of the system; or nothing of the process ran, as when it is suspended, and then this thread was late as well.
+ */
 function startClock(): void {
-  const began = performance.now()
-  const waited = waitedMs()
+  let [own, elapsed, last, waited] = [0, 0, performance.now(), waitedMs()]
   const look = () => {
-    const elapsed = performance.now() - began
-    const own = elapsed - (waitedMs() - waited)
+    const [now, waitedNow] = [performance.now(), waitedMs()]
+    const turn = Math.min(now - last, 2 * turnMs)
+    elapsed += turn
+    own += Math.max(0, turn - (waitedNow - waited))
+    last = now
+    waited = waitedNow
     if (own >= timeoutMs || elapsed >= mostTimes * timeoutMs) findLine('time')
-    else clock = setTimeout(look, Math.max(50, timeoutMs - own))
+    else clock = setTimeout(look, Math.min(turnMs, Math.max(5, timeoutMs - own)))
   }
-  clock = setTimeout(look, timeoutMs)
+  clock = setTimeout(look, Math.min(turnMs, timeoutMs))
 }
 
 /** How long the main thread was ready and had no processor so far, by the system's account; elsewhere than on Linux it gives none. */

@@ -1,18 +1,27 @@
 // The hooks of an experiment as a whole: which are called when, and where the log of callbacks goes. They run in a separate process:
 // the controller runs no code of the project. A callback that fails, hangs or ends its process is reported and changes nothing of
 // the experiment.
-import { extname } from 'node:path'
+import { extname, join } from 'node:path'
 import {
   type ExperimentResult,
   type LogLevel,
+  type PluginCard,
   type PluginSpec,
   type ToWatch,
   type WatchStart,
   watchProtocol,
 } from '../../contracts/index.ts'
-import { type Clock, guardedProcess, lastPrinted, openChild, type PluginReference } from '../../kernel/index.ts'
+import {
+  type Clock,
+  guardedProcess,
+  lastPrinted,
+  openChild,
+  type PluginReference,
+  type ProcessPlace,
+} from '../../kernel/index.ts'
 import type { ExperimentRow, Lease, OpenStore } from '../../store/index.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
+import { besideWorkers, type WorkerSandbox } from '../workers/worker-sandbox.ts'
 
 export type ExperimentHooks = ReturnType<typeof openExperimentHooks>
 
@@ -25,18 +34,34 @@ interface HooksOptions {
   readonly plugins: readonly PluginReference[]
   readonly clock: Clock
   readonly hidden?: readonly string[] | undefined
+  /** How recipe code is shut in; absent: it is not. */
+  readonly sandbox?: WorkerSandbox | undefined
+  /** Of the plugins of the project. */
+  readonly cards: readonly Pick<PluginCard, 'type' | 'kind'>[]
 }
 
+/** Folder in that of the experiment in which hooks of the whole experiment can write. */
+const written = 'callbacks'
+/** The one callback of ours that hears of an experiment as a whole. */
+const hearing = new Set(['debug_logger'])
+
 export function openExperimentHooks(options: HooksOptions) {
-  const { store, experiment, lease, outputDir, projectDir, plugins, hidden = [], clock } = options
+  const { store, experiment, lease, outputDir, projectDir, plugins, hidden = [], sandbox, cards, clock } = options
   const { id: experiment_id, name, hypothesis, plan } = experiment
   const stream = `experiment:${experiment_id}`
   const waiting: string[] = []
+  const own = new Set(cards.flatMap(({ type, kind }) => (type === 'callback' ? [kind] : [])))
+  const callbacks = plan.experiment.callbacks.filter(({ kind }) => own.has(kind) || hearing.has(kind))
+  const write = [{ folder: join(outputDir, written) }]
   const watch = watchExperiment({
     projectDir,
     plugins,
     hidden,
-    callbacks: plan.experiment.callbacks,
+    sandbox:
+      callbacks.length === 0 || sandbox === undefined
+        ? undefined
+        : besideWorkers(sandbox, { read: [outputDir], write }),
+    callbacks,
     log: (level, text) => waiting.push(`${level}: ${text}`),
   })
   // What callbacks log has a place in the record only between hooks: elsewhere others append to the same stream.
@@ -74,7 +99,9 @@ interface WatchOptions {
   readonly plugins: readonly PluginReference[]
   /** Paths that their code must not see. */
   readonly hidden?: readonly string[] | undefined
-  /** Those of the experiment file; without any, nothing is started. */
+  /** Where their process lives; absent: on this machine as it is. */
+  readonly sandbox?: ProcessPlace | undefined
+  /** Those that hear of it; without any, nothing is started. */
   readonly callbacks: readonly PluginSpec[]
   /** What callbacks log, and what became of them. */
   log(level: LogLevel, text: string): void
@@ -86,7 +113,7 @@ const HOOK_MS = 3 * 60_000
 const MOST_LINES = 1_000
 
 /** Calls the hooks of callbacks in their process. */
-export function watchExperiment({ projectDir, plugins, hidden = [], callbacks, log }: WatchOptions) {
+export function watchExperiment({ projectDir, plugins, hidden = [], sandbox, callbacks, log }: WatchOptions) {
   if (callbacks.length === 0) return { call: async () => {}, [Symbol.asyncDispose]: async () => {} }
   let lines = 0
   const start: WatchStart = {
@@ -100,6 +127,7 @@ export function watchExperiment({ projectDir, plugins, hidden = [], callbacks, l
       script: new URL(`../../runner/worker/watch-child${extname(import.meta.url)}`, import.meta.url),
       cwd: projectDir,
       hidden,
+      sandbox,
       heapMb: 512,
       memoryMb: 4096,
     }),

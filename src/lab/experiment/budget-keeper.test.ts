@@ -41,6 +41,21 @@ describe('a budget', () => {
     expect(paid).toEqual([undefined, 'BUDGET_EXCEEDED'])
   })
 
+  it('counts what a run reports of its cost while it runs, once in each attempt (USE-482)', () => {
+    const budget = new BudgetKeeper({ usd: 5 })
+    const spending = (step: number, spent_usd: number) =>
+      eventsOf('a', [{ type: 'step.finished' as const, step, metrics: {}, spent_usd }])
+    const started = eventsOf('a', [{ type: 'run.started', config_hash: 'h', attempt: 2 }])
+    const first = [...spending(0, 1), ...spending(1, 3)]
+    const second = [...started, ...spending(0, 1.5)]
+    expect([...first, ...second].map((event) => budget.count(event))).toEqual(Array(4).fill(undefined))
+    expect(budget.spentBy('a')).toBe(1.5)
+    expect(finished('a', 2.25).map((event) => budget.count(event)?.message)).toEqual([
+      'budget.usd is 5, and 5.25 are used',
+    ])
+    expect(budget.spentBy('a')).toBeUndefined()
+  })
+
   it('without caps is never used up; one on time is in milliseconds (LAB-30)', () => {
     const free = new BudgetKeeper(undefined)
     expect(steps('a', [0, 1, 2]).map((event) => free.count(event))).toEqual([undefined, undefined, undefined])

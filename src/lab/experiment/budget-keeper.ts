@@ -30,6 +30,8 @@ export class BudgetKeeper {
   readonly #used = { steps: 0, tokens: 0, usd: 0 }
   /** The last step of each run. */
   readonly #counted = new Map<string, number>()
+  /** What the attempt of each run that has not ended has cost so far. */
+  readonly #spent = new Map<string, number>()
 
   constructor(budget: Budget = {}) {
     this.#budget = budget
@@ -49,8 +51,25 @@ export class BudgetKeeper {
       this.#used.steps += 1
       this.#used.tokens += event.metrics['data/tokens'] ?? 0
     }
-    if (event.type === 'run.finished') this.#used.usd += event.cost_usd ?? 0
+    if (event.type === 'run.started') this.#spent.delete(event.run_id) // a new attempt counts from nothing
+    if (event.type === 'step.finished') this.#pay(event.run_id, event.spent_usd)
+    if (event.type === 'run.finished') {
+      this.#pay(event.run_id, event.cost_usd)
+      this.#spent.delete(event.run_id)
+    }
     return this.#check('steps') ?? this.#check('tokens') ?? this.#check('usd')
+  }
+
+  /** What the attempt of a run has cost, as far as it was reported. */
+  spentBy(runId: string): number | undefined {
+    return this.#spent.get(runId)
+  }
+
+  #pay(runId: string, total: number | undefined): void {
+    const before = this.#spent.get(runId) ?? 0
+    if (total === undefined || total <= before) return
+    this.#used.usd += total - before
+    this.#spent.set(runId, total)
   }
 
   #check(resource: 'steps' | 'tokens' | 'usd'): EvsysError | undefined {
@@ -71,7 +90,7 @@ export async function countSpent(
   budget: BudgetKeeper,
 ): Promise<void> {
   if (plan.experiment.budget === undefined) return
-  const types = ['step.finished', 'run.finished'] as const
+  const types = ['run.started', 'step.finished', 'run.finished'] as const
   for (const run of await store.runs(id)) {
     if (isReused(run)) continue
     for (let afterSeq = 0; ; ) {

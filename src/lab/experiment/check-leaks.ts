@@ -2,7 +2,16 @@
 // answers; rows come from the cache, or are put there now. Rows that plugins of the project make are made in a separate process
 // and compared here, out of reach of those plugins.
 import { builtins } from '../../builtins/index.ts'
-import type { AnyPlugin, Benchmark, Experiment, Leak, Notice, RowFormat, SealedTask } from '../../contracts/index.ts'
+import type {
+  AnyPlugin,
+  Benchmark,
+  ErrorRecord,
+  Experiment,
+  Leak,
+  Notice,
+  RowFormat,
+  SealedTask,
+} from '../../contracts/index.ts'
 import {
   checkedRowsFolder,
   createLeakIndex,
@@ -15,7 +24,10 @@ import {
   openCachedRows,
   openRows,
   rowCacheFolder,
+  type SampledRows,
+  sampleRows,
   sourceKind,
+  splitsOf,
 } from '../../data/index.ts'
 import {
   builtInHash,
@@ -29,6 +41,7 @@ import {
   withoutUndefined,
 } from '../../kernel/index.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
+import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 import type { BenchmarkSeal } from './benchmark-seal.ts'
 import type { TrainingData } from './check-experiment.ts'
 
@@ -46,27 +59,46 @@ interface CheckLeaksOptions {
   readonly plugins: readonly PluginReference[]
   /** What the plugins of the project must not see meanwhile. */
   readonly seal: Pick<BenchmarkSeal, 'hidden'>
+  /** How recipe code is shut in; absent: it is not. */
+  readonly sandbox?: WorkerSandbox | undefined
   readonly limits?: { readonly blockedMs?: number | undefined } | undefined
   /** Folder with the caches; absent: the project. */
   readonly cachedIn?: string | undefined
   /** Rows are read without a benchmark too, and a fault of them is thrown. */
   readonly everyRow?: boolean | undefined
+  /** The folder that plugins of the project make rows in; absent: that of the project. */
+  readonly elsewhere?:
+    | {
+        readonly folder: string
+        /** Why rows could not be made. */
+        onFailed?(error: ErrorRecord): void
+      }
+    | undefined
   readonly signal: AbortSignal
 }
 
+export interface FoundInData {
+  readonly leaks: readonly Leak[]
+  readonly notices: readonly Notice[]
+  /** Whether all rows could be compared. */
+  readonly isWhole: boolean
+}
+
 /** The leaks that the experiment allows, and what a reader should know. Leaks that it does not allow are thrown, all at once. */
-export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: Leak[]; notices: Notice[] }> {
+export async function checkLeaks(options: CheckLeaksOptions): Promise<FoundInData> {
   const { trainingData, benchmarks, everyRow = false, cachedIn = options.projectDir, signal } = options
   const notices: Notice[] = []
-  if (benchmarks.length === 0 && !everyRow) return { leaks: [], notices }
+  if (benchmarks.length === 0 && !everyRow) return { leaks: [], notices, isWhole: true }
   const targets = new Map(benchmarks.map((each) => [each.name, targetOf(each, options.tasks(each.name))]))
   const allowed: Leak[] = []
   const problems: Problem[] = []
+  let isWhole = true
   const rules = new Map(benchmarks.map((each) => [each.name, leakRule(each, options.leaks)]))
   for (const each of trainingData) {
     if (benchmarks.length === 0 && !each.isBuiltIn) continue
     for await (const opened of rowsOf(each, options)) {
       if (opened === undefined) {
+        isWhole = false
         notices.push({ text: uncheckedText(each) })
         continue
       }
@@ -85,7 +117,7 @@ export async function checkLeaks(options: CheckLeaksOptions): Promise<{ leaks: L
     }
   }
   if (problems.length > 0) throw EvsysError.many(problems)
-  return { leaks: allowed, notices: [...notices, ...allowed.map((leak) => ({ text: leakText(leak) }))] }
+  return { leaks: allowed, notices: [...notices, ...allowed.map((leak) => ({ text: leakText(leak) }))], isWhole }
 }
 
 function targetOf({ chat_template }: Benchmark, tasks: readonly SealedTask[]): LeakTarget {
@@ -124,21 +156,42 @@ async function openHere(
 async function openElsewhere(
   { data, config, callbacks }: TrainingData,
   seed: number,
-  { projectDir, cachedIn = projectDir, plugins, seal, limits, signal }: CheckLeaksOptions,
+  { projectDir, cachedIn = projectDir, plugins, seal, sandbox, limits, elsewhere, signal }: CheckLeaksOptions,
 ): Promise<OpenRows<RowFormat> | undefined> {
   const { mix: _mix, ...alone } = config
   const recipe = { key: 'data', config: { ...alone, data, seed }, callbacks: [...callbacks] }
-  const cacheDir = checkedRowsFolder(cachedIn)
+  const cacheDir = elsewhere?.folder ?? checkedRowsFolder(cachedIn)
   const limit = AbortSignal.timeout(Math.min(LONGEST_MS, limits?.blockedMs ?? LONGEST_MS))
   try {
     const either = AbortSignal.any([signal, limit])
-    const [made] = await recipeHashes([recipe], { projectDir, plugins, cacheDir, hidden: seal.hidden, signal: either })
+    const place = { projectDir, plugins, cacheDir, hidden: seal.hidden, sandbox }
+    const [made] = await recipeHashes([recipe], { ...place, signal: either })
+    if (made?.error !== undefined) elsewhere?.onFailed?.(made.error)
     if (made?.data_key === undefined) return undefined
     return await openCachedRows(cacheDir, made.data_key, servicesOf(seed, signal))
   } catch (error) {
     if (signal.aborted || !limit.aborted) throw error
     return undefined
   }
+}
+
+/** Some of the rows that a run trains on, before anything but a split was done to them; undefined: plugins of the project make them. */
+export async function sampleTraining(
+  { data }: Pick<TrainingData, 'data'>,
+  { projectDir, isOurs, most, signal }: SampleOptions,
+): Promise<SampledRows | undefined> {
+  const first = data.transforms.slice(0, splitsOf(data)).map(({ kind }) => ['transform', kind] as const)
+  const used = [['data_source', sourceKind(data)] as const, ...first]
+  if (data.store !== undefined || !used.every(([type, kind]) => isOurs(type, kind))) return undefined
+  return await sampleRows({ data, services: servicesOf(0, signal, await moreSources(data)), projectDir }, most)
+}
+
+interface SampleOptions {
+  readonly projectDir: string
+  /** Whether a plugin comes with evsys: then the controller may run it. */
+  isOurs(type: 'data_source' | 'transform', kind: string): boolean
+  readonly most: number
+  readonly signal: AbortSignal
 }
 
 /** The source of a data block, where it comes with another room. */

@@ -100,7 +100,9 @@ async function runAll(session: ExperimentSession): Promise<void> {
     async run(row) {
       await hooks.group(row.arm)
       const origin = reusable?.get(row.id)
-      return origin === undefined ? await superviseRun(row, session) : await reuseRun(row, origin, session)
+      return origin === undefined
+        ? await superviseRun(row, session)
+        : await reuseRun(row, origin, session, options.onItem)
     },
     skip: (row, before) =>
       reportRun(session, row, {
@@ -122,7 +124,8 @@ async function stopUnfinished(session: ExperimentSession, reason: unknown): Prom
     : { code: 'BUDGET_EXCEEDED' as const, message: String(reason) }
   for (const row of await session.store.runs(session.experiment.id)) {
     if (row.status === 'pending' || row.status === 'running') {
-      await reportRun(session, row, { type: 'run.finished', status: 'stopped', metrics: {}, error })
+      const cost_usd = session.spentBy(row.id)
+      await reportRun(session, row, { type: 'run.finished', status: 'stopped', metrics: {}, error, cost_usd })
     }
   }
 }

@@ -8,6 +8,7 @@ import {
   type Item,
   type Notice,
   type Plan,
+  type PluginCard,
   type RecordedPlan,
   type SealedBenchmark,
 } from '../../contracts/index.ts'
@@ -19,6 +20,7 @@ import { type ExperimentRow, type Lease, type OpenStore, openStore, type RunRow 
 import { type ExperimentHooks, openExperimentHooks } from '../callbacks/experiment-hooks.ts'
 import type { WorkerLimits } from '../workers/worker-limits.ts'
 import { createWorkerPool, type SpareWorker, type WorkerPool } from '../workers/worker-pool.ts'
+import { evaluatorPlace } from '../workers/worker-sandbox.ts'
 import { beginExperiment, type HeldLease, holdLease, isUnfinished } from './begin-experiment.ts'
 import type { BenchmarkSeal, SealChoice } from './benchmark-seal.ts'
 import { BudgetKeeper, countSpent, isOfRun } from './budget-keeper.ts'
@@ -145,7 +147,8 @@ export class ExperimentSession {
     this.pool = createWorkerPool({ size: this.limit, projectDir, spare, hidden: seal.hidden, sandbox, ...limits })
     const own = evaluationsFolder(projectDir)
     const hidden = seal.hidden.filter((path) => path !== own)
-    this.evaluator = new Evaluator({ projectDir, cards: checked.cards, hidden, limit: this.limit })
+    const place = sandbox && ((cards: readonly PluginCard[]) => evaluatorPlace(sandbox, own, cards))
+    this.evaluator = new Evaluator({ projectDir, cards: checked.cards, hidden, limit: this.limit, place })
     if (this.benchmarks.length > 0) this.evaluator.warmUp()
   }
 
@@ -205,6 +208,11 @@ export class ExperimentSession {
   /** Counts what models outside of runs cost: judges, and those that are scored for comparison. */
   readonly onCost = (usd: number): void => this.#signals.stopAt(this.#signals.budget.spend(usd))
 
+  /** What a run that has not ended has cost so far. */
+  spentBy(runId: string): number | undefined {
+    return this.#signals.budget.spentBy(runId)
+  }
+
   /** Ends whatever runs, at once. */
   kill(): void {
     this.#signals.working.abort()
@@ -253,6 +261,8 @@ export interface RunHost
   readonly sealed: Pick<SealedBenchmarks, 'sealed' | 'tasks' | 'hash' | 'score' | 'attempt'>
   readonly checked: Pick<CheckedExperiment, 'cards' | 'drivingAlgorithms' | 'shutIn'>
   readonly options: Pick<SessionOptions, 'signal' | 'onNotice'>
+  /** Weights that its run begins with, where no run of the record before it has them. */
+  readonly startWeights?: string | undefined
 }
 
 interface SessionParts {
@@ -334,7 +344,8 @@ async function beginHeld(
     // The process that held the lease until now may have brought it to its end: then this one is a second run of the file.
     if (!isUnfinished(experiment)) throw new ResumedMeanwhile(experiment)
     const of = { store, experiment, lease: held.lease, outputDir, projectDir, plugins, hidden: seal.hidden, clock }
-    return { experiment, outputDir, isResumed, held, hooks: openExperimentHooks(of) }
+    const hooks = openExperimentHooks({ ...of, cards: checked.cards, sandbox: checked.shutIn?.sandbox })
+    return { experiment, outputDir, isResumed, held, hooks }
   } catch (error) {
     await held[Symbol.asyncDispose]()
     throw error
@@ -371,6 +382,7 @@ export async function openChecked(
       projectDir,
       plugins,
       seal,
+      sandbox: checked.shutIn?.sandbox,
       signal,
     })
     return { sealed, leaks }

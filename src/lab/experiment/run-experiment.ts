@@ -12,24 +12,24 @@ import {
   loadExperiment,
   pluginReferences,
 } from '../../config/index.ts'
-import type { ExperimentResult, Leak, Notice, Plan, PluginCard } from '../../contracts/index.ts'
+import type { ExperimentResult, Leak, Notice, Plan } from '../../contracts/index.ts'
 import {
   type Catalog,
-  EvsysError,
   openCatalog,
   type SecretSource,
   systemClock,
   temporaryFolder,
   whyNotHidden,
 } from '../../kernel/index.ts'
-import { type FoundLevel, findProcessLevel, type ProcessLevelChoice } from '../../sandbox/index.ts'
+import { cacheFolder } from '../../models/index.ts'
+import { type FoundLevel, findProcessLevel, pluginPlace } from '../../sandbox/index.ts'
 import { workerLimits } from '../workers/worker-limits.ts'
 import { createSpareWorker, type SpareWorker } from '../workers/worker-pool.ts'
 import { pluginFilesOf } from '../workers/worker-process.ts'
-import type { ShutIn } from '../workers/worker-sandbox.ts'
 import { type BenchmarkSeal, resolveBenchmarks, type SealChoice, sealBenchmarks } from './benchmark-seal.ts'
 import type { CheckedExperiment } from './check-experiment.ts'
 import type { RunExperimentOptions } from './experiment-session.ts'
+import { openness, shutInWorkers } from './shut-in.ts'
 
 /** Runs an experiment to its conclusion. Wrong input throws before anything starts; a failed run does not throw. */
 export async function runExperiment(
@@ -64,13 +64,84 @@ export async function checkRunnable(
   const options = { projectDir, plugins, seal: { ...seal, notices: [] }, secretSource, signal }
   const checked = await checkExperiment(loaded, catalog, options)
   const { openChecked } = await loadSession()
+  const found = await findProcessLevel('auto', { keptIn: cacheFolder() })
+  const { hidden } = seal
+  const cards = catalog.cards()
+  const held = await shutInWorkers(checked.plan, {
+    choice: 'auto',
+    found,
+    cards,
+    projectDir,
+    plugins,
+    hidden,
+    isCheck: true,
+  })
   const scratch = isProject ? undefined : temporaryFolder('check')
   try {
-    const { sealed, leaks: found } = await openChecked(checked, { everyRow: true, cachedIn: scratch }, signal)
+    const { sealed, leaks: found } = await openChecked(
+      { ...checked, shutIn: held },
+      { everyRow: true, cachedIn: scratch },
+      signal,
+    )
     await sealed[Symbol.asyncDispose]()
     return { plan: checked.plan, notices: [...checked.notices, ...found.notices], leaks: found.leaks }
   } finally {
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Names of the runs that a run of the file would take from the record now, by the comparison that it makes itself: code, data, engine and
+ * scorers, plugins and predecessors. Nothing is recorded or trained.
+ */
+export async function runsInRecord(
+  source: ConfigSource,
+  options: Pick<RunExperimentOptions, 'cwd' | 'set' | 'onNotice'> & { projectDir: string; signal: AbortSignal },
+): Promise<string[]> {
+  const { cwd, set, projectDir, signal, onNotice } = options
+  const { recordedWeights } = await loadWeights()
+  const findWeights: FindWeights = (name, kind, _project, base) =>
+    recordedWeights(name, kind, { projectDir, base, signal })
+  const loaded = await loadExperiment(source, { cwd, set, signal, findWeights, refuseUnused: true })
+  const plugins = pluginReferences(loaded)
+  const [seal, { checkExperiment }, { openChecked }] = await Promise.all([
+    sealOf(loaded, projectDir, 'auto'),
+    loadCheck(),
+    loadSession(),
+  ])
+  const found = await findProcessLevel('auto', { keptIn: cacheFolder() })
+  const of = { projectDir, plugins, hidden: seal.hidden }
+  const place = async () => pluginPlace(found.level, of)
+  await using catalog = await openCatalog({ builtins: builtins(), ...of, place, signal })
+  const checked = await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
+  const shutting = { choice: 'auto', found, cards: catalog.cards(), ...of, isCheck: true } as const
+  const { sandbox } = await shutInWorkers(checked.plan, shutting)
+  await using store = await openRecord(projectDir, signal)
+  const { sealed } = await openChecked(checked, {}, signal)
+  const scratch = temporaryFolder('reusable')
+  try {
+    await sealed.place(scratch) // rows that repeat its questions may be left out
+    const { runsToTake } = await loadReuse()
+    const { plan, cards } = checked
+    const benchmarks = sealed.sealed
+    const asked = {
+      store,
+      plan,
+      runs: plan.runs,
+      projectDir,
+      plugins,
+      seal,
+      sealed,
+      benchmarks,
+      cards,
+      sandbox,
+      signal,
+      onNotice,
+    }
+    return [...(await runsToTake(asked)).keys()]
+  } finally {
+    await sealed[Symbol.asyncDispose]()
+    await rm(scratch, { recursive: true, force: true })
   }
 }
 
@@ -90,6 +161,15 @@ function loadConduct(): Promise<typeof import('./conduct-experiment.ts')> {
   return import('./conduct-experiment.ts')
 }
 
+function loadReuse(): Promise<typeof import('./reuse-runs.ts')> {
+  return import('./reuse-runs.ts')
+}
+
+async function openRecord(projectDir: string, signal: AbortSignal) {
+  const { openStore } = await import('../../store/index.ts')
+  return await openStore(join(projectDir, '.evsys', 'evsys.db'), { clock: systemClock, signal })
+}
+
 function loadSession(): Promise<typeof import('./experiment-session.ts')> {
   return import('./experiment-session.ts')
 }
@@ -107,14 +187,16 @@ async function prepare(
   source: ConfigSource,
   options: RunExperimentOptions,
   { signal, spare }: { signal: AbortSignal; spare: SpareWorker },
+  tryAnew = false,
 ): Promise<CheckedExperiment> {
   const { set, dry, steps, cwd } = options
   whyNotHidden().catch(() => {}) // asked meanwhile; thrown when it is used
-  const finding = findProcessLevel(options.sandbox)
+  const finding = findProcessLevel(options.sandbox, { keptIn: tryAnew ? undefined : cacheFolder() })
   finding.catch(() => {}) // thrown below
   const furtherProblems = async (draft: ExperimentDraft) => {
     const at = { projectDir: options.projectDir ?? draft.project, plugins: pluginReferences(draft) }
-    await using catalog = await openCatalog({ builtins: builtins(), ...at, signal })
+    const place = async () => pluginPlace((await finding).level, at)
+    await using catalog = await openCatalog({ builtins: builtins(), ...at, place, signal })
     return [...catalog.problems, ...(await checkDraft(draft, catalog, { signal })).problems]
   }
   const findWeights: FindWeights = async (name, kind, project, base) => {
@@ -129,82 +211,41 @@ async function prepare(
   const seal = await sealOf(loaded, projectDir, options.seal ?? 'auto', found)
   const { hidden } = seal
   const { plan } = loaded
-  const shutting = { choice: options.sandbox ?? 'auto', found, projectDir, plugins, hidden }
-  // As far as what comes with evsys says; plugins of the project are asked below.
-  const guess = await shutIn(plan, { ...shutting, cards: await builtInCards(), isGuess: true })
+  const shutting = {
+    choice: options.sandbox ?? 'auto',
+    found,
+    projectDir,
+    plugins,
+    hidden,
+    isRequired: options.seal === 'required',
+  }
+  // As far as it is known before plugins are loaded, which takes as long as starting a worker: they are asked below.
+  const guess = await shutInWorkers(plan, { ...shutting, cards: undefined })
   // What is needed next starts up meanwhile: a worker and, within it, a trainer. Nothing of it is a run yet.
   const [first] = loaded.plan.runs
   const early = first === undefined ? undefined : (await loadTrainerSpare()).trainerSpare(first.config)
   const limits = workerLimits(options.limits)
-  if (guess.isReady) spare.start({ projectDir, limits, hidden, sandbox: guess.sandbox, early })
+  // No code of the project is loaded where nothing shuts it in, before it is known that it must be.
+  if (guess.isReady && guess.level === found.level)
+    spare.start({ projectDir, limits, hidden, sandbox: guess.sandbox, early })
   // Where a plugin must be transpiled, one process does it and the other finds it done.
   const onPrepared = () => spare.load(pluginFilesOf(plugins))
-  const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, signal, onPrepared })
+  const place = async () => pluginPlace(found.level, { projectDir, plugins, hidden })
+  const opening = openCatalog({ builtins: builtins(), projectDir, plugins, hidden, place, signal, onPrepared })
   loadConduct().catch(() => {}) // thrown when it is used
   const loading = loadCheck()
   loading.catch(() => {}) // thrown below
   await using catalog = await opening
   onPrepared()
+  if (found.isKept === true && spare.isGone()) {
+    await spare.drop() // what worked at an earlier start does not work any more
+    return await prepare(source, options, { signal, spare }, true)
+  }
   const { checkExperiment } = await loading
   const checked = await checkExperiment(loaded, catalog, { projectDir, plugins, seal, signal })
   const file = 'file' in source ? relative(projectDir, resolve(cwd ?? process.cwd(), source.file)) : undefined
-  const held = await shutIn(checked.plan, { ...shutting, cards: catalog.cards() })
+  const held = await shutInWorkers(checked.plan, { ...shutting, cards: catalog.cards() })
   if (held.level !== guess.level || held.sandbox?.network !== guess.sandbox?.network) await spare.drop()
   const notices = [...checked.notices, ...openness(held)]
   return { ...checked, notices, file, shutIn: held }
-}
-
-interface ShutInOptions {
-  readonly choice: ProcessLevelChoice
-  readonly found: FoundLevel
-  readonly cards: readonly Pick<PluginCard, 'type' | 'kind' | 'needs'>[]
-  readonly projectDir: string
-  readonly plugins: ReturnType<typeof pluginReferences>
-  readonly hidden: readonly string[]
-  /** Nothing is refused yet. */
-  readonly isGuess?: boolean | undefined
-}
-
-// `isReady`: a worker can be started so.
-async function shutIn(plan: Plan, options: ShutInOptions): Promise<ShutIn & { readonly isReady: boolean }> {
-  const { choice, found, cards, projectDir, plugins, hidden, isGuess = false } = options
-  if (found.level === 'process') return { ...found, sandbox: undefined, network: [], isReady: true }
-  const { runNeeds } = await import('../workers/run-needs.ts')
-  const needs = await runNeeds(plan, { cards, callbacks: plan.experiment.callbacks })
-  if (needs.sandbox.length > 0) {
-    const reason = `its runs open sandboxes themselves: ${needs.sandbox.join(', ')}`
-    if (!isGuess && choice !== 'auto')
-      throw new EvsysError('SANDBOX_MISSING', `recipe code cannot be shut in: ${reason}`, {
-        fix: 'leave out --sandbox.',
-      })
-    return { level: 'process', reason, sandbox: undefined, network: [], isReady: true }
-  }
-  const { hasPlace, makePlace, workerSandbox } = await import('../workers/worker-sandbox.ts')
-  const { experiment, runs } = plan
-  const sandbox = workerSandbox({
-    level: found.level,
-    projectDir,
-    outputRoot: experiment.output_dir ?? join(projectDir, '.evsys', 'runs'),
-    hidden,
-    runs: [experiment.callbacks, experiment.log_store, ...runs.map(({ config }) => config)],
-    plugins,
-    network: needs.network.length > 0,
-    read: [],
-    // The one plugin of ours that writes where the file says.
-    write: experiment.callbacks.flatMap(({ kind, params }) =>
-      kind === 'tensorboard_logger' && typeof params.log_dir === 'string' ? [resolve(projectDir, params.log_dir)] : [],
-    ),
-  })
-  if (!isGuess) makePlace(sandbox)
-  return { level: found.level, sandbox, network: needs.network, isReady: hasPlace(sandbox) }
-}
-
-async function builtInCards() {
-  return (await builtins()).map(({ type, kind, needs = {} }) => ({ type, kind, needs }))
-}
-
-function openness({ level, reason = '--sandbox process', network }: ShutIn): Notice[] {
-  if (level === 'process')
-    return [{ text: `recipe code is not shut in (${reason}): it can read and change what you can` }]
-  return network.length === 0 ? [] : [{ text: `recipe code has the network: ${network.join(', ')} declare it` }]
 }

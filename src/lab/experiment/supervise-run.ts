@@ -279,7 +279,8 @@ export async function assignRun(
     projectDir,
     plugins,
     benchmarks,
-  }: Pick<RunHost, 'store' | 'experiment' | 'outputDir' | 'projectDir' | 'plugins' | 'benchmarks'>,
+    startWeights,
+  }: Pick<RunHost, 'store' | 'experiment' | 'outputDir' | 'projectDir' | 'plugins' | 'benchmarks' | 'startWeights'>,
 ): Promise<RunAssignment> {
   const { plan } = experiment
   const runDir = runFolder(outputDir, row.name)
@@ -310,7 +311,7 @@ export async function assignRun(
     next_item: cursor.nextItem,
     next_event: cursor.nextEvent,
     resume: resumed?.resume,
-    start_weights: start === undefined ? undefined : await lastOf(store, start, 'state'),
+    start_weights: start === undefined ? startWeights : await lastOf(store, start, 'state'),
     arm_weights: armWeights,
     guard_trips: resumed?.guardTrips ?? 0,
     past: resumed?.past ?? RunAssignment.shape.past.parse(undefined),
@@ -356,7 +357,8 @@ async function resumeFrom(store: OpenStore, row: RunRow) {
   }
 }
 
-async function lastOf(store: OpenStore, runId: string, kind: CheckpointKind): Promise<string | undefined> {
+/** The last weights that a run saved. */
+export async function lastOf(store: OpenStore, runId: string, kind: CheckpointKind): Promise<string | undefined> {
   const saved = (await store.checkpoints(runId)).filter((each) => each.kind === kind)
   return saved.sort((a, b) => b.step - a.step)[0]?.ref
 }

@@ -1,16 +1,28 @@
 // A repetition of an experiment: its file, from the recorded plan, and what it would share with the record: code, data, scorers,
 // engine and machine.
 import { rm } from 'node:fs/promises'
+import { builtins } from '../../builtins/index.ts'
 import { type LoadedExperiment, loadExperiment, pluginReferences } from '../../config/index.ts'
 import type { RecordedPlan, RunConfig, RunRow, SealedBenchmark } from '../../contracts/index.ts'
 import { openScorer } from '../../evaluate/index.ts'
-import { canonicalJson, EvsysError, messageOf, temporaryFolder } from '../../kernel/index.ts'
+import {
+  canonicalJson,
+  EvsysError,
+  messageOf,
+  openCatalog,
+  type PluginReference,
+  temporaryFolder,
+} from '../../kernel/index.ts'
+import { cacheFolder } from '../../models/index.ts'
+import { findProcessLevel, pluginPlace } from '../../sandbox/index.ts'
 import { type ExperimentRow, type OpenStore, requireTraining } from '../../store/index.ts'
 import { sealBenchmarks } from '../experiment/benchmark-seal.ts'
 import { callbacksOf } from '../experiment/check-experiment.ts'
 import { dropping } from '../experiment/experiment-session.ts'
 import { placeBenchmark } from '../experiment/sealed-benchmarks.ts'
+import { shutInWorkers } from '../experiment/shut-in.ts'
 import { recipeHashes } from '../workers/recipe-hashes.ts'
+import type { WorkerSandbox } from '../workers/worker-sandbox.ts'
 
 export interface ReproductionCheck {
   readonly part: 'code' | 'data' | 'scorer' | 'machine'
@@ -42,12 +54,13 @@ export async function checkReproduction(
     projectDir: place.projectDir,
     choice: 'auto',
   })
+  const sandbox = await sandboxFor(loaded, { ...place, hidden })
   const questions = temporaryFolder('repro')
   try {
     const scorers = await checkScorers(experiment, runs, { ...place, store, questions })
     const hashes = await recipeHashes(
       ones.map(({ id, config }) => ({ key: id, config, callbacks, benchmarks: scorers.dropping })),
-      { ...place, hidden },
+      { ...place, hidden, sandbox },
     )
     for (const run of ones) {
       const now = hashes.find(({ key }) => key === run.id)
@@ -62,6 +75,18 @@ export async function checkReproduction(
   } finally {
     await rm(questions, { recursive: true, force: true })
   }
+}
+
+/** How the code of the project is shut in while its hashes are made; undefined: nothing shuts it in here. */
+async function sandboxFor(
+  { plan }: LoadedExperiment,
+  given: { projectDir: string; plugins: readonly PluginReference[]; hidden: readonly string[]; signal: AbortSignal },
+): Promise<WorkerSandbox | undefined> {
+  const found = await findProcessLevel('auto', { keptIn: cacheFolder() })
+  const place = async () => pluginPlace(found.level, given)
+  await using catalog = await openCatalog({ builtins: builtins(), ...given, place })
+  const held = await shutInWorkers(plan, { choice: 'auto', found, cards: catalog.cards(), ...given, isCheck: true })
+  return held.sandbox
 }
 
 /** Scorers of today, and the benchmarks whose questions are left out of training rows. */

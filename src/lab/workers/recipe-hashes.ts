@@ -1,8 +1,9 @@
 // By which code and data runs would be made today.
-import { extname } from 'node:path'
+import { dirname, extname } from 'node:path'
 import { type Recipe, type RecipeHashes, type RecipeStart, recipeProtocol } from '../../contracts/index.ts'
 import { EvsysError, guardedProcess, openChild, type PluginReference } from '../../kernel/index.ts'
 import { pluginFilesOf } from './worker-process.ts'
+import { besideWorkers, ownRows, type WorkerSandbox } from './worker-sandbox.ts'
 
 const heapMb = 2048
 const memoryMb = 4096
@@ -16,6 +17,7 @@ export async function recipeHashes(
     projectDir,
     plugins,
     hidden = [],
+    sandbox,
     signal,
     cacheDir,
   }: {
@@ -23,6 +25,8 @@ export async function recipeHashes(
     plugins: readonly PluginReference[]
     /** Paths that the code of recipes must not see. */
     hidden?: readonly string[] | undefined
+    /** How recipe code is shut in; absent: it is not. */
+    sandbox?: WorkerSandbox | undefined
     signal: AbortSignal
     cacheDir?: string | undefined
   },
@@ -34,12 +38,18 @@ export async function recipeHashes(
     recipes: [...recipes],
     cache_dir: cacheDir,
   }
+  const questions = recipes.flatMap(({ benchmarks = [] }) =>
+    benchmarks.map(({ tasks_file: file }) => file && dirname(file)),
+  )
+  const engines = new Set(recipes.flatMap(({ engine_dir: folder }) => (folder === undefined ? [] : [dirname(folder)])))
+  const write = [...(cacheDir === undefined ? [] : [ownRows(cacheDir)]), ...[...engines].map((folder) => ({ folder }))]
   const child = openChild({
     protocol: recipeProtocol,
     start: guardedProcess({
       script: new URL(`../../runner/worker/recipe-child${extname(import.meta.url)}`, import.meta.url),
       cwd: projectDir,
       hidden,
+      sandbox: sandbox && besideWorkers(sandbox, { read: questions, write }),
       heapMb,
       memoryMb,
     }),

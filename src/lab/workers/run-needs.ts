@@ -1,6 +1,5 @@
 // What the runs of an experiment need beyond their folder and their trainer, by what it declares: the plugins that it names say whether they
 // call services or open sandboxes. What is not declared is not there.
-import { createReadStream, statSync } from 'node:fs'
 import type { Plan, PluginCard, PluginSpec } from '../../contracts/index.ts'
 
 export interface RunNeeds {
@@ -13,10 +12,10 @@ export interface RunNeeds {
 type Declared = Pick<PluginCard, 'type' | 'kind' | 'needs'>
 
 /** `callbacks`: of every run. */
-export async function runNeeds(
+export function runNeeds(
   { experiment, runs }: Plan,
   { cards, callbacks }: { readonly cards: readonly Declared[]; readonly callbacks: readonly PluginSpec[] },
-): Promise<RunNeeds> {
+): RunNeeds {
   const configs = runs.map(({ config }) => config)
   const texts = new Set([...configs, callbacks, experiment.log_store].flatMap(textsIn))
   const network = new Set<string>()
@@ -24,7 +23,8 @@ export async function runNeeds(
   for (const { type, kind, needs } of cards) {
     if (!texts.has(kind)) continue
     if (needs.network === true || (type === 'inference_client' && services.has(kind))) network.add(`${type} ${kind}`)
-    if (needs.sandbox === true || needs.container === true) sandbox.add(`${type} ${kind}`)
+    const isServed = type === 'verifier' && kind === 'code' // the controller opens its sandboxes
+    if (!isServed && (needs.sandbox === true || needs.container === true)) sandbox.add(`${type} ${kind}`)
   }
   for (const text of texts) {
     if (/^https?:\/\//.test(text)) network.add(text)
@@ -33,15 +33,20 @@ export async function runNeeds(
   for (const { agent, environment, data, mix = [] } of configs) {
     if (environment !== undefined) sandbox.add(`environment ${environment.kind}`)
     if (agent !== undefined && inEnvironments.has(agent.kind)) sandbox.add(`agent ${agent.kind}`)
-    for (const { source_kind: kind, path } of [data, ...mix]) {
-      if (kind === 'harbor') sandbox.add('tasks in folders')
-      if (typeof path === 'string' && (await namesCode(path))) sandbox.add(`verifier code, named in ${path}`)
-    }
+    for (const { source_kind: kind } of [data, ...mix]) if (kind === 'harbor') sandbox.add('tasks in folders')
   }
   return { network: [...network], sandbox: [...sandbox] }
 }
 
 const services = new Set(['openai', 'openai_compatible', 'gemini', 'anthropic', 'tinker'])
+
+/** What plugins that come with evsys declare, as far as it must be known before they are loaded. Where this errs, a worker is started anew. */
+export const expectedCards: readonly Declared[] = [...services].map((kind) => ({
+  type: 'inference_client',
+  kind,
+  needs: { network: true },
+}))
+
 const servedModel = /^(?:claude|gpt|gemini|o[134])-/
 /** Agents that act in an environment. */
 const inEnvironments = new Set(['cli', 'terminal', 'shell_loop', 'oracle'])
@@ -50,20 +55,3 @@ function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
-
-const codeVerifier = /"fn_name"\s*:\s*"code"/
-
-/** Whether rows of a file are verified by running the answer. */
-async function namesCode(path: string): Promise<boolean> {
-  // Who opens a pipe waits for its writer.
-  if (!/\.jsonl?$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false
-  let rest = ''
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: 1 << 20, end: mostBytes })) {
-    if (codeVerifier.test(rest + chunk)) return true
-    rest = String(chunk).slice(-64)
-  }
-  return false
-}
-
-/** Rows of a file are of one kind as a rule. */
-const mostBytes = 64 << 20

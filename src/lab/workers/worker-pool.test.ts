@@ -29,6 +29,8 @@ function openPool(options: Partial<WorkerPoolOptions> = {}) {
   pools.push(pool)
   return pool
 }
+/** For tests that ask for nothing special: a process that one leaves clean does the run of the next. */
+const common = openPool()
 
 function acting(
   act: Act | 'tell its version',
@@ -71,7 +73,7 @@ async function endOf(assignment: RunAssignment) {
 
 describe('a pool of workers', slow, () => {
   it('does runs, tells of their items, and says by whose code they were made (LAB-7)', async () => {
-    const pool = openPool()
+    const pool = common
     const assignment = acting('nothing')
     const told: number[] = []
     const outcome = await pool.run(assignment, options({ onWritten: (next) => told.push(next) }))
@@ -153,7 +155,7 @@ describe('a pool of workers', slow, () => {
 
 describe('a run that takes its process down', slow, () => {
   it('is lost alone, and told with what ended it and the line of the plugin (LAB-3)', async () => {
-    const pool = openPool()
+    const pool = common
     const ends: [Act, RegExp][] = [
       ['exit', /process\.exit\(3\); it printed last:\n {2}about to leave$/],
       ['exit underhand', /ended with exit code 7/],
@@ -187,7 +189,7 @@ describe('a run that takes its process down', slow, () => {
   })
 
   it('is hung when it never comes back to its event loop, and the line is named (LAB-4)', async () => {
-    const pool = openPool({ blockedMs: 4_000 })
+    const pool = openPool({ blockedMs: 2_000 })
     const [lost, other] = await Promise.all([
       pool.run(acting('loop for ever'), options()),
       pool.run(acting('compute for a while', { ms: 500 }), options()), // long, and not for ever
@@ -207,7 +209,7 @@ describe('a run that takes its process down', slow, () => {
   })
 
   it('is a flood when it prints without end (LAB-5)', async () => {
-    const pool = openPool()
+    const pool = common
     let printed = 0
     const lost = await pool.run(acting('print for ever'), options({ onPrinted: (text) => (printed += text.length) }))
     expect(lost).toMatchObject({
@@ -231,7 +233,7 @@ describe('a run that takes its process down', slow, () => {
   })
 
   it('is no flood when it logs in a hot loop: the log is bounded (LAB-8)', async () => {
-    const pool = openPool()
+    const pool = common
     const assignment = acting('log for ever')
     expect(await pool.run(assignment, options())).toEqual({ outcome: 'finished' })
     const lines = await logOf(assignment)
@@ -240,7 +242,7 @@ describe('a run that takes its process down', slow, () => {
   })
 
   it('is lost with the error of the file system when its segment cannot be written (LAB-1)', async () => {
-    const pool = openPool()
+    const pool = common
     const segment_file = join(pluginFile, 'segments', '1.jsonl') // below a file
     const lost = await pool.run({ ...acting('nothing'), segment_file }, options())
     expect(lost).toMatchObject({ outcome: 'lost', error: { code: 'FILE_FAILED' } })
@@ -249,7 +251,7 @@ describe('a run that takes its process down', slow, () => {
 
 describe('what a plugin writes', slow, () => {
   it('is never taken for a message, whichever pipe it finds (LAB-6)', async () => {
-    const pool = openPool()
+    const pool = common
     const assignment = acting('write to every pipe')
     const outcome = await pool.run(assignment, options())
     // Descriptor 4 is the way in: a process that loses it may die, but only by itself and with a typed error.
@@ -261,7 +263,7 @@ describe('what a plugin writes', slow, () => {
   it.each<Act>(['tamper with built-ins', 'tamper with messages'])(
     'harms its own run at most: %s (LAB-6)',
     async (act) => {
-      const pool = openPool()
+      const pool = common
       const assignment = acting(act)
       const outcome = await pool.run(assignment, options())
       if (outcome.outcome === 'lost') expect(['WORKER_DIED', 'FILE_FAILED']).toContain(outcome.error.code)
@@ -310,7 +312,7 @@ describe('secrets', slow, () => {
   it.each<Act>(['throw its secret', 'print its secret'])(
     'reach the plugin that declares them, and no event, error or printed line: %s (LAB-2)',
     async (act) => {
-      const pool = openPool()
+      const pool = common
       const assignment = acting(act)
       const outcome = await pool.run(assignment, options({ secrets }))
       const told = `${JSON.stringify(outcome)}${readFileSync(assignment.segment_file, 'utf8')}`
@@ -320,7 +322,7 @@ describe('secrets', slow, () => {
   )
 
   it('that a plugin does not declare are refused, and so is one that is not set (LAB-2)', async () => {
-    const pool = openPool()
+    const pool = common
     const [other, missing] = [acting('ask for another secret'), acting('throw its secret')]
     await pool.run(other, options({ secrets: { ...secrets, OTHER_KEY: 'another long secret' } }))
     await pool.run(missing, options())
@@ -348,7 +350,7 @@ describe('a run that is to end', slow, () => {
   }
 
   it('saves and leaves when it is asked to stop (LAB-10)', async () => {
-    const pool = openPool()
+    const pool = common
     const assignment = long()
     const stopping = new AbortController()
     const onWritten = (next: number) => (next > 3 ? stopping.abort(new Error('enough')) : undefined)
@@ -390,7 +392,7 @@ describe('weights that want a score', slow, () => {
   const asking = () => runAssignment(project, { benchmarks: [benchmarkFile(folder(), { name: 'val' })] })
 
   it('are named to the controller, and the score goes into callbacks of the run and never into its segment (LAB-12)', async () => {
-    const pool = openPool()
+    const pool = common
     const assignment = asking()
     const questions: unknown[] = []
     const onEvaluate: RunOptions['onEvaluate'] = async ({ runAgent: _, signal: __, ...question }) => {
@@ -418,7 +420,7 @@ describe('weights that want a score', slow, () => {
   })
 
   it('fail the run when they are refused (LAB-12)', async () => {
-    const pool = openPool()
+    const pool = common
     const assignment = asking()
     expect(await pool.run(assignment, options())).toEqual({ outcome: 'finished' })
     expect(await endOf(assignment)).toMatchObject({ status: 'failed', error: { message: 'nobody evaluates here' } })
@@ -439,7 +441,7 @@ describe('when the controller is gone', slow, () => {
     await controller.line()
     const [runDir = ''] = JSON.parse(await controller.line()) as string[]
     const holder = JSON.parse(readFileSync(holderFile(runDir), 'utf8'))
-    const pool = openPool()
+    const pool = common
     const next = runAssignment(project, {
       run_dir: runDir,
       attempt: 2,

@@ -171,6 +171,8 @@ export function createSpareWorker(startProcess = startWorkerProcess) {
       worker = undefined
       return taken
     },
+    /** Whether it was started and has ended. */
+    isGone: () => worker?.isGone() === true,
     /** Ends it: it is not what is needed. */
     async drop() {
       await worker?.close()

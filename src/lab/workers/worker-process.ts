@@ -41,6 +41,7 @@ import { openProcessSandbox, type ProcessLimits, type ProcessSandbox } from '../
 import { type ServedEnvironment, serveEnvironment } from './serve-environment.ts'
 import { createPrintedLines, lostRun, overLimit, type WorkerLimits, watchGrowth } from './worker-limits.ts'
 import { sandboxOptions, type WorkerSandbox } from './worker-sandbox.ts'
+import { WorkerSandboxes } from './worker-sandboxes.ts'
 
 /** Weights that a run names to be evaluated. */
 export interface EvaluationQuestion {
@@ -128,7 +129,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   return new RunWorker(options)
 }
 
-export type WorkerProcess = Pick<RunWorker, 'identity' | 'isFresh' | 'run' | 'close'>
+export type WorkerProcess = Pick<RunWorker, 'identity' | 'isFresh' | 'isGone' | 'run' | 'close'>
 
 /** What belongs to the run that the worker is at. */
 interface RunUnderWay {
@@ -153,7 +154,9 @@ class RunWorker {
   #current: RunUnderWay | undefined
   #failing: ErrorRecord | undefined
   #trainer: Promise<TrainerProcess> | undefined
+  #sandboxes: WorkerSandboxes | undefined
   #isLate = false
+  #hasLoaded = false
   /** Settles when it has loaded its plugins: then its sandbox is made. */
   #loading: Promise<void> = Promise.resolve()
 
@@ -202,6 +205,10 @@ class RunWorker {
     return this.#child.end === undefined && (await isUnchanged()) && this.#child.end === undefined
   }
 
+  isGone(): boolean {
+    return this.#child.end !== undefined
+  }
+
   async run(assignment: RunAssignment, options: RunOptions): Promise<WorkerEnd> {
     const { signal, stopping, secrets = {}, addresses = {} } = options
     const lines = createPrintedLines(createRedactor(secrets), (text) => options.onPrinted?.(text))
@@ -236,6 +243,8 @@ class RunWorker {
       return { outcome: 'lost', error: this.#lost(run), isTaken: run.isTaken }
     } finally {
       unwatch()
+      await this.#sandboxes?.[Symbol.asyncDispose]()
+      this.#sandboxes = undefined
       await this.#closeTrainer()
       quiet()
       lines.close()
@@ -245,8 +254,10 @@ class RunWorker {
 
   /** Kills it and waits until it is gone. */
   async close(): Promise<void> {
+    const { end } = this.#child
+    const isBroken = end !== undefined && !this.#hasLoaded && end.stopped === undefined
     await this.#child.close()
-    await this.#sandbox?.close()
+    await this.#sandbox?.close({ hasBegun: !isBroken })
   }
 
   #load(pluginFiles: PluginFiles | Promise<PluginFiles>, startOf: (files: PluginFiles) => WorkerStart): void {
@@ -257,6 +268,7 @@ class RunWorker {
     }, loadMs).unref()
     const load = async () => {
       const { files } = await this.#child.call('load', startOf(await pluginFiles))
+      this.#hasLoaded = true
       this.#sandbox?.settled()
       this.#stamps = files
     }
@@ -296,6 +308,12 @@ class RunWorker {
         const { socketPath = '', key } = await this.#openTrainer(assignment, options)
         return { socket: join('/tmp', basename(socketPath)), key }
       },
+      open_sandbox: async (_, signal) => await this.#sandboxesNow().open(signal),
+      sandbox: async ({ sandbox, asked }, signal) => await this.#sandboxesNow().call(sandbox, asked, signal),
+      close_sandbox: async (sandbox) => {
+        await this.#sandboxesNow().close(sandbox)
+        return null
+      },
       policy: async ({ agent, asked }, signal) => {
         const { policy } = this.#actingAs(agent)
         const { answerQuestion } = await import('../../rollout/index.ts') // few runs have an agent of the project
@@ -307,6 +325,13 @@ class RunWorker {
         return await environment.answer(asked, signal)
       },
     }
+  }
+
+  #sandboxesNow(): WorkerSandboxes {
+    if (this.#sandbox === undefined || this.#current === undefined)
+      throw new EvsysError('SANDBOX_FAILED', 'a worker that is not shut in opens its sandboxes itself')
+    this.#sandboxes ??= new WorkerSandboxes(this.#limits)
+    return this.#sandboxes
   }
 
   #actingAs(agent: number) {

@@ -1,12 +1,20 @@
 // What run workers see of this machine: the code and data of the project, read-only, and of `.evsys` what data is made of. Neither the record
 // nor other runs nor benchmarks are there, and no process but their own. At the level `process` nothing is shut in.
-import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs'
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import type { Level, Mount } from '../../contracts/index.ts'
-import { fileError, hubCacheFolder, type PluginReference, systemCode } from '../../kernel/index.ts'
+import { existsSync, mkdirSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import type { Level, Mount, PluginCard } from '../../contracts/index.ts'
+import { fileError, hubCacheFolder, type PluginReference, type ProcessPlace, systemCode } from '../../kernel/index.ts'
 import { cacheFolder } from '../../models/index.ts'
-import type { FoundLevel, ProcessLimits, ProcessSandboxOptions } from '../../sandbox/index.ts'
+import {
+  type FoundLevel,
+  heldProcess,
+  isSystem,
+  isWithinAny,
+  type ProcessLimits,
+  type ProcessSandboxOptions,
+  projectView,
+  writable,
+} from '../../sandbox/index.ts'
 
 /** How the workers of an experiment are shut in. */
 export interface WorkerSandbox {
@@ -45,43 +53,23 @@ export interface WorkerSandboxOptions {
   readonly write: readonly string[]
 }
 
-/** Parts of `.evsys` that runs read. */
-const readParts = ['cache', 'datasets', 'blobs']
-
 export function workerSandbox(options: WorkerSandboxOptions): WorkerSandbox {
   const { level, projectDir, outputRoot, hidden, runs, plugins, network, read, write } = options
-  const home = join(projectDir, '.evsys')
-  mkdirSync(join(home, 'cache'), { recursive: true })
   const caches = { EVSYS_CACHE: cacheFolder(), HF_HUB_CACHE: hubCacheFolder() }
   const isTrusted = isOurCode(options)
-  const shown = [
-    ...['/opt', ...programFolders()],
-    ...Object.values(caches),
-    packageRoot,
-    ...linksIn(packageRoot),
-    ...around(packageRoot),
-    ...around(projectDir),
-    ...plugins.flatMap(({ spec, from }) => pluginFolder(spec, from)),
-    ...named(runs),
-    ...read,
-  ]
-  const wanted = [...new Set(shown.filter((path) => existsSync(path)).flatMap((path) => [path, realpathSync(path)]))]
-  const mounts: Mount[] = [...wanted.filter((path) => !isWithin(path, projectDir) && !isSystem(path)), projectDir].map(
-    (path) => ({ source: path, target: path }),
-  )
-  for (const name of readParts) {
-    const path = join(home, name)
+  const view = projectView({
+    projectDir,
+    plugins,
+    hidden,
+    read: [...Object.values(caches), ...named(runs), ...read],
     // Rows and tokens are kept for later runs by workers in which nothing of the project runs; the others keep their own.
-    if (existsSync(path)) mounts.push({ source: path, target: path, writable: name === 'cache' && isTrusted })
-  }
-  for (const path of wanted.filter((each) => isWithin(each, home))) mounts.push({ source: path, target: path })
-  const written = write.filter((path) => !isWithin(projectDir, path) && !isWithin(path, home))
-  for (const path of written) mounts.push({ source: path, target: path, writable: true })
+    parts: { cache: isTrusted, datasets: false, blobs: false },
+    write,
+  })
   return {
     level,
-    mounts,
-    written,
-    hidden: [home, ...hidden, join(packageRoot, '.git'), join(packageRoot, '.evsys')],
+    ...view,
+    written: writable(write, projectDir),
     shownIn: outputRoot,
     network,
     env: { ...caches, EVSYS_SHUT_IN: '1', ...(isTrusted ? {} : { EVSYS_OWN_CACHE: '/tmp/cache' }) },
@@ -117,57 +105,6 @@ export function sandboxOptions(
   return { level, mounts, hidden, shownIn, network, limits }
 }
 
-const packageRoot = packageOf(dirname(fileURLToPath(import.meta.url)))
-
-/** The nearest folder above that is a package. */
-function packageOf(folder: string): string {
-  return [folder, ...folderChain(folder)].find((each) => existsSync(join(each, 'package.json'))) ?? folder
-}
-
-/** Parts of a package that lie elsewhere. */
-function linksIn(folder: string): string[] {
-  const links = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink())
-  const paths = links.map(({ name }) => join(folder, name)).filter((path) => existsSync(path))
-  return paths.map((path) => realpathSync(path))
-}
-
-const systemFolders = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/etc', '/proc', '/sys', '/dev']
-
-function isSystem(path: string): boolean {
-  return path === '/' || path === '/tmp' || isWithinAny(path, systemFolders)
-}
-
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
-}
-
-function isWithinAny(path: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => isWithin(path, folder))
-}
-
-/** Node, where it lies outside of the folders of the system. */
-function programFolders(): string[] {
-  const bin = dirname(process.execPath)
-  return isSystem(bin) ? [] : [bin, join(dirname(bin), 'lib', 'node_modules')]
-}
-
-/** What Node looks for above a package. */
-function around(projectDir: string): string[] {
-  return folderChain(dirname(projectDir)).flatMap((folder) =>
-    ['node_modules', 'package.json', 'tsconfig.json'].map((name) => join(folder, name)),
-  )
-}
-
-function folderChain(folder: string): string[] {
-  const above = dirname(folder)
-  return above === folder ? [folder] : [folder, ...folderChain(above)]
-}
-
-function pluginFolder(spec: string, from: string): string[] {
-  if (!spec.startsWith('.') && !isAbsolute(spec)) return []
-  return [dirname(resolve(dirname(from), spec))]
-}
-
 /** Files and folders that an experiment names anywhere: data, models, weights of other runs. */
 function named(value: unknown): string[] {
   if (typeof value === 'string') {
@@ -177,6 +114,54 @@ function named(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(named)
 }
+
+/** What a process with code of the project may use beside a worker that does runs. */
+interface BesideWorkers {
+  /** Shown read-only. */
+  readonly read?: readonly (string | undefined)[] | undefined
+  /** Folders of this machine that it may write, and where it sees them: absent, in their place. */
+  readonly write?: readonly { readonly folder: string; readonly as?: string | undefined }[] | undefined
+  readonly limits?: Partial<ProcessLimits> | undefined
+}
+
+/** Where a process lives that runs code of the project and does no runs: it sees what workers see, and no run but what it is shown. */
+export function besideWorkers(
+  { level, mounts, hidden, written, network, env }: WorkerSandbox,
+  { read = [], write = [], limits }: BesideWorkers,
+): ProcessPlace {
+  const shown = new Set(read.flatMap((path) => (path === undefined || !existsSync(path) ? [] : [path])))
+  for (const { folder } of write) makeFolder(folder)
+  const given = new Set([...shown, ...write.map(({ folder }) => folder)])
+  return heldProcess({
+    level,
+    mounts: [
+      ...mounts.map((mount) => (written.includes(mount.source) ? { ...mount, writable: false } : mount)),
+      ...[...shown].map((path) => ({ source: path, target: path })),
+      ...write.map(({ folder, as = folder }) => ({ source: folder, target: as, writable: true })),
+    ],
+    hidden: hidden.filter((path) => !given.has(path)),
+    network,
+    env,
+    limits,
+  })
+}
+
+/** Where an evaluator with plugins of the project lives: it reads the weights of runs, and writes what clients answered into `answers`. */
+export function evaluatorPlace(
+  sandbox: WorkerSandbox,
+  answers: string,
+  cards: readonly Pick<PluginCard, 'needs'>[],
+): ProcessPlace {
+  const network = sandbox.network || cards.some(({ needs }) => needs.network === true)
+  const limits = { memoryBytes: evaluatorMb * 2 ** 20 }
+  return besideWorkers({ ...sandbox, network }, { read: [sandbox.shownIn], write: [{ folder: answers }], limits })
+}
+
+/** It may hold a trainer. */
+const evaluatorMb = 12_288
+
+/** Where a process that keeps rows for the project writes them: what it makes itself it looks for there too. */
+export const ownRows = (folder: string) => ({ folder, as: join('/tmp/cache', basename(folder)) })
 
 const codeFile = /\.(?:[cm]?[jt]s|py|sh)(?:#.*)?$/
 

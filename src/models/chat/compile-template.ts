@@ -30,13 +30,13 @@ type Library = {
 const { tokenize, parse, Environment, Interpreter }: Library = jinja
 
 /** Compiles a template. `strftime_now` is not defined in it, so that the same conversation gives the same tokens every day. */
-export function compileTemplate(source: string): Template {
+export function compileTemplate(source: string, { steps = mostSteps } = {}): Template {
   if (source.length > longestTemplate) throw invalid(`it has more than ${longestTemplate} characters`)
   const program = guarded(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })))
   return (variables) => {
     const scope = new Environment()
     for (const [name, value] of Object.entries({ ...globals(), ...variables })) scope.set(name, value)
-    const output = guarded(() => new ExactInterpreter(scope).run(program).value)
+    const output = guarded(() => new ExactInterpreter(scope, steps).run(program).value)
     if (typeof output !== 'string') throw invalid('it makes no text')
     if (output.length > longestOutput) throw invalid(`it makes more than ${longestOutput} characters`)
     return output
@@ -89,10 +89,16 @@ const strips: Readonly<Record<string, { start: boolean; end: boolean }>> = {
 }
 
 class ExactInterpreter extends Interpreter {
+  readonly #most: number
   #steps = 0
 
+  constructor(scope: Scope, most: number) {
+    super(scope)
+    this.#most = most
+  }
+
   override evaluate(node: unknown, scope: unknown): unknown {
-    if (++this.#steps > mostSteps) throw invalid(`it takes more than ${mostSteps} steps`)
+    if (++this.#steps > this.#most) throw invalid(`it takes more than ${this.#most} steps`)
     const result = this.#evaluate(node, scope)
     const { value } = fieldsOf(result)
     if (typeof value === 'string' && value.length > longestOutput) {

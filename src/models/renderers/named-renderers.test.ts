@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { familyTemplates, familyTokens } from '../../../tests/family-templates.ts'
 import { writeModelFolder } from '../../../tests/model-folder.ts'
+import { scaled } from '../../../tests/scale.ts'
 import { temporaryFolders } from '../../../tests/temporary-folder.ts'
 import type { ChatMessage, OpenRenderer, ToolSpec } from '../../contracts/index.ts'
 import { compileTemplate } from '../chat/compile-template.ts'
@@ -121,7 +122,7 @@ describe.each(kinds)('%s', (kind) => {
         const prompt = templateText(kind, asked, true)
         expect([...renderer.prompt(asked)]).toEqual([...tokenizer.encode(prompt, { special: true })])
       }),
-      { numRuns: 40 },
+      { numRuns: scaled(20) },
     )
   })
 
@@ -149,7 +150,7 @@ describe.each(kinds)('%s', (kind) => {
         if (content.length > 8 && !/^\W/.test(content))
           expect(tokenizer.decode(tokens.subarray(first))).toContain(content)
       }),
-      { numRuns: 30 },
+      { numRuns: scaled(15) },
     )
   })
 

@@ -1,8 +1,8 @@
 // How much of the difference between two benchmarks is that their mix of classes is another; classes are the answers that are expected.
 import type { ClassMix, Direction } from '../../contracts/index.ts'
-import { type ArmScores, type LabelScores, type MeanDifference, mixParts } from '../../stats/index.ts'
+import { type ArmScores, type Cell, type LabelScores, type MeanDifference, mixParts } from '../../stats/index.ts'
 import type { OpenStore } from '../../store/index.ts'
-import { CONFIDENCE, type ScoredRun } from './arm-scores.ts'
+import { CONFIDENCE, rangeOf, type ScoredRun } from './arm-scores.ts'
 import { answersOf } from './report-details.ts'
 
 export interface PartOfEffect {
@@ -45,9 +45,19 @@ function mutable({ label, shares, scores }: LabelScores): ClassMix['labels'][num
   return { label, shares: [...shares], scores: [...scores] }
 }
 
+// Metrics of classes are compared by pseudo-values of the jackknife, whose mean is the score too: they are no scores of tasks, and leave
+// the range of the metric.
+const ofClasses = /^(?:macro_f1|per_class|confusion)(?:$|[/[])/
+
 function isMeanOfTasks({ tasks, cells_S_T }: ArmScores, runs: readonly ScoredRun[], metric: string): boolean {
+  const evals = runs.map(({ selected }) => selected)
+  const [least, most] = rangeOf(evals, metric) ?? [null, null]
+  const isWithin = (cell: Cell) =>
+    typeof cell !== 'number' || (cell >= (least ?? cell) - 1e-9 && cell <= (most ?? cell) + 1e-9)
   return (
     tasks !== undefined &&
+    !ofClasses.test(metric) &&
+    cells_S_T.every((row) => row.every(isWithin)) &&
     cells_S_T.every((row, s) => {
       const mean =
         row.reduce<number>((sum, cell) => sum + (typeof cell === 'number' ? cell : Number.NaN), 0) / row.length

@@ -49,6 +49,45 @@ export function conclusionText(
   return sentences.filter((sentence) => sentence !== '').join(' ')
 }
 
+const counted: Readonly<Record<FailureKind, string>> = {
+  answers: 'Answers to benchmarks without a reward',
+  agents: 'Attempts at benchmarks in which the agent failed, each scored as wrong',
+  rollouts: 'Rollouts of training that failed',
+  empty_steps: 'Steps that trained on nothing',
+  constant_groups: 'Groups of answers with equal rewards, which teach nothing',
+  cut_answers: 'Answers with enough reward that were not trained on, since they were cut short',
+  dropped_rows: 'Rows left out, since nothing of them was left to train on within max_seq_len',
+  cut_rows: 'Rows cut at max_seq_len',
+  leaked_rows: 'Training rows left out, since they repeat questions of a benchmark',
+}
+
+// How the sentences begin that are about something else than those before them.
+const openings = [
+  'Claim \\d+: ',
+  'Best(?: of \\d+ arms)?: ',
+  'Tied for best, ',
+  'No arm is ranked: ',
+  'On \\S+(?:, which selected nothing)?: ',
+  'For comparison: ',
+  'After \\d+ datasets? in order: ',
+  '\\d+ of \\d+ runs completed',
+  '\\S+: \\d+ runs? failed',
+  'Stopped by the budget ',
+  'The judge of ',
+  '\\d+ of \\d+ training rows ',
+  ...Object.values(counted).map((words) => `${words}: `),
+  'Guards? ',
+  'The best arm was chosen ',
+  'The test split was ',
+  '\\d+ runs? marked invalid ',
+]
+const beforeOpening = new RegExp(`(?<=[.)!?]) (?=${openings.join('|')})`)
+
+/** A conclusion line by line: what was claimed, the best arm, each test, what completed, what failed, what to beware of. */
+export function conclusionLines(text: string): string[] {
+  return text.split(beforeOpening)
+}
+
 function claimSentence(evidence: Evidence): string {
   const { verdict, claim, claims } = evidence
   if (verdict === 'failed') return `Failed: ${whyFailed(evidence)}.`
@@ -242,18 +281,6 @@ function judgeSentence({ benchmark, n, agreement, agreement_ci, kappa, labels_fa
   const chance = kappa == null ? '' : `, kappa ${number(kappa)}`
   const share = `${percent(agreement)} of ${count(n, 'label')} (${percent(agreement_ci[0])} to ${percent(agreement_ci[1])}${chance})`
   return `The judge of ${benchmark} agrees with people on ${share}${failed}.`
-}
-
-const counted: Readonly<Record<FailureKind, string>> = {
-  answers: 'Answers to benchmarks without a reward',
-  agents: 'Attempts at benchmarks in which the agent failed, each scored as wrong',
-  rollouts: 'Rollouts of training that failed',
-  empty_steps: 'Steps that trained on nothing',
-  constant_groups: 'Groups of answers with equal rewards, which teach nothing',
-  cut_answers: 'Answers with enough reward that were not trained on, since they were cut short',
-  dropped_rows: 'Rows left out, since nothing of them was left to train on within max_seq_len',
-  cut_rows: 'Rows cut at max_seq_len',
-  leaked_rows: 'Training rows left out, since they repeat questions of a benchmark',
 }
 
 /** What failed within runs: each kind once, over all of them, with its share and the first message. */

@@ -176,15 +176,8 @@ async function resultCurves(
   const curves: ResultCurve[] = []
   for (const { run, evals } of recorded.slice(0, mostCurveRuns)) {
     const of = { run: run.name, arm: run.arm, seed: run.seed }
-    const keys = await store.metricKeys(run.id)
-    const isIt = (key: string, name: string) => key === name || key.endsWith(`/${name}`)
-    const key = losses.flatMap((name) => keys.filter((each) => isIt(each, name)))[0]
-    if (key !== undefined) {
-      const points = await store.curve({ runId: run.id, key, maxPoints: mostPoints })
-      if (points.length > 1) {
-        curves.push({ ...of, split: 'train', metric: key, points: points.map(({ step, mean }) => [step, mean]) })
-      }
-    }
+    const loss = await lossCurve(store, run.id, mostPoints)
+    if (loss !== undefined && loss.points.length > 1) curves.push({ ...of, split: 'train', ...loss })
     for (const benchmark of new Set(evals.map((each) => each.benchmark))) {
       const inLoop = evals.filter((each) => each.benchmark === benchmark && each.step !== undefined)
       const metric = shownMetric(inLoop[0]?.metrics ?? {}, objective?.metric)
@@ -200,6 +193,20 @@ async function resultCurves(
     }
   }
   return curves
+}
+
+/** The loss of a training, or the first of what stands for it. */
+export async function lossCurve(
+  store: OpenStore,
+  runId: string,
+  maxPoints: number,
+): Promise<{ metric: string; points: [number, number][] } | undefined> {
+  const keys = await store.metricKeys(runId)
+  const isIt = (key: string, name: string) => key === name || key.endsWith(`/${name}`)
+  const key = losses.flatMap((name) => keys.filter((each) => isIt(each, name)))[0]
+  if (key === undefined) return undefined
+  const points = await store.curve({ runId, key, maxPoints })
+  return { metric: key, points: points.map(({ step, mean }) => [step, mean]) }
 }
 
 function shownMetric(metrics: Metrics, wanted: string | undefined): string | undefined {

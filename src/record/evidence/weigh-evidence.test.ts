@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { samplePlan } from '../../../tests/sample-plan.ts'
 import type { EvalRow, PairEvidence, Plan, RunRow, TrainingRunRow } from '../../contracts/index.ts'
-import { conclusionText, number } from './conclusion-text.ts'
+import { conclusionLines, conclusionText, number } from './conclusion-text.ts'
 import { metricOf, stoppedRuns } from './evidence-of.ts'
 import { measureForgetting, type RecordedRun, weighEvidence } from './weigh-evidence.ts'
 
@@ -141,6 +141,20 @@ describe('evidence', () => {
     expect(weigh(planOf({ min_effect: 0.9 }), [...low, ...high]).verdict).toBe('refuted')
     const { effect = 0 } = weigh(planOf({ min_effect: 0 }), [...low, ...high]).claim?.overall ?? {}
     expect(weigh(planOf({ min_effect: effect }), [...low, ...high]).verdict).toBe('inconclusive')
+  })
+
+  it('of a research session is as its test evaluation decided it, on the seeds of that alone (RES-593)', () => {
+    const plan = planOf({ min_effect: 0 })
+    type Decided = NonNullable<NonNullable<Plan['claim']>['decided']>
+    const interval: [number, number] = [0.21, 0.39]
+    const decided: Decided = { seeds: [1, 2, 3], effect: 0.3, interval, verdict: 'supported', reason: 'Confirmed.' }
+    const runs = [...arm('old', [3, 4, 3, 9]), ...arm('new', [7, 6, 7, 1])]
+    const weighed = (more: Partial<Decided>) =>
+      weigh({ ...plan, claim: plan.claim && { ...plan.claim, decided: { ...decided, ...more } } }, runs)
+    const { verdict, claim } = weighed({})
+    expect(verdict).toBe('supported')
+    expect(claim?.overall).toMatchObject({ effect: 0.3, interval, n_seeds: 3, reason: 'Confirmed.' })
+    expect(weighed({ verdict: 'inconclusive' }).verdict).toBe('inconclusive')
   })
 
   it('turns round where less is better (LAB-33)', () => {
@@ -547,5 +561,32 @@ describe('forgetting', () => {
   it('is unknown where a score is missing, and absent without a chain (LAB-59)', () => {
     expect(chainOf({ first: [{ a: 1 }], second: [{ b: 1 }] })).toMatchObject({ lost: [null, null], mix: null })
     expect(chainOf({ first: [{ a: 1, b: 1 }] })).toBeUndefined()
+  })
+})
+
+describe('the lines of a conclusion', () => {
+  it('begin where its subject changes, and are the whole of it (USE-542)', () => {
+    const runs = [...arm('old', [3, 4, 5, 3]), ...arm('new', [7, 8, 7, 9])]
+    const failed = arm('broken', [0], { status: 'failed', error: { code: 'WORKER_DIED', message: 'it died' } })
+    const plan = planOf({ min_effect: 0 })
+    const arms = [...plan.arms, { name: 'broken', params: {}, seeds: [1] }]
+    const evidence = weighEvidence({ plan: { ...plan, arms }, runs: [...runs, ...failed], metricOf })
+    const text = conclusionText(evidence, {
+      failures: [{ run: 'old-1', kind: 'cut_rows', n: 2, of: 10 }],
+      stopped: { n: 1, message: 'budget.steps is 4, and 5 are used.' },
+    })
+    const lines = conclusionLines(text)
+    expect(lines.join(' ')).toBe(text)
+    expect(lines.map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      'Supported: new',
+      'Best of',
+      '8 of',
+      'broken: 1',
+      'Stopped by',
+      'Rows cut',
+      'The best',
+    ])
+    const several = { ...evidence, claims: [evidence.claim, evidence.claim] }
+    expect(conclusionLines(conclusionText(several)).filter((line) => /^Claim \d: /.test(line))).toHaveLength(2)
   })
 })

@@ -189,8 +189,9 @@ function weighClaim(
 ): { found: ClaimEvidence; comparison: PairedComparison } | undefined {
   const own = metricOf(claim.metric)
   const pairsBy = (columns: 'tasks' | 'none') => {
+    const counts = ({ run }: ScoredRun) => claim.decided === undefined || claim.decided.seeds.includes(run.seed)
     const scoresOf = (arm: string, benchmark: string) => {
-      const scored = scoredRuns(runs, arm, benchmark, claim.metric)
+      const scored = scoredRuns(runs, arm, benchmark, claim.metric).filter(counts)
       return columns === 'tasks' ? armScores(scored, claim.metric, own) : seedScores(scored, claim.metric)
     }
     return claim.pairs
@@ -233,8 +234,20 @@ function weighClaim(
       ? only
       : pairEvidence({ ...(joined?.names ?? first.pair), too_few }, comparison, verdictOf(comparison))
   const { benchmark, baseline_benchmark, metric, min_effect } = claim
-  const found = { benchmark, metric, min_effect, overall, pairs }
+  const found = asDecided({ benchmark, metric, min_effect, overall, pairs }, claim.decided)
   return { found: baseline_benchmark === undefined ? found : { ...found, baseline_benchmark }, comparison }
+}
+
+// What a session decided stands, with its interval; what is computed here besides is the detail.
+function asDecided(found: ClaimEvidence, decided: ResolvedClaim['decided']): ClaimEvidence {
+  if (decided === undefined) return found
+  const { effect, interval, verdict, reason } = decided
+  const known = { effect, interval, verdict, reason, seeds_still_needed: null }
+  return {
+    ...found,
+    overall: { ...found.overall, ...known },
+    pairs: found.pairs.map((pair) => ({ ...pair, ...known })),
+  }
 }
 
 function placedNames({ benchmark, baseline_benchmark }: ResolvedClaim, pair: ResolvedClaim['pairs'][number]) {

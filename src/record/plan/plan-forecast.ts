@@ -28,6 +28,7 @@ export async function planForecast(
   plan: Plan,
   { maxConcurrent }: { maxConcurrent?: number | undefined } = {},
 ): Promise<PlanForecast> {
+  if (plan.runs.length === 0) return nothing
   const earlier = await earlierRuns(store, plan)
   const measured: Pace[] = []
   for (const { run, atATime } of earlier.slice(0, MOST_RUNS)) measured.push(await paceOf(store, run, atATime))
@@ -52,6 +53,12 @@ export async function planForecast(
     maxConcurrent: atATime,
     measuredOn: measured.length,
   }
+}
+
+/** Of runs that are all in the record already. */
+const nothing: PlanForecast = {
+  ...{ runs: 0, steps: 0, evals: 0, tokens: 0, wallS: 0, costUsd: 0 },
+  ...{ maxConcurrent: 0, measuredOn: 0 },
 }
 
 /** Time of all runs, so many at a time: the last of them start together, however few they are. */

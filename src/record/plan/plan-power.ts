@@ -17,7 +17,7 @@ import type { OpenStore } from '../../store/index.ts'
 import { noiseBetween, type RecordedNoise, recordedNoise } from './recorded-noise.ts'
 
 // Means of rights and wrongs, whose spread is known; other metrics could have any.
-const SHARES = /^(?:pass@\d+|pass\^\d+|pass_rate|mean_reward|avg)$/
+const SHARES = /^(?:pass@\d+|pass\^\d+|pass_rate|mean_reward|accuracy|avg)$/
 
 type Claim = NonNullable<Plan['claim']>
 

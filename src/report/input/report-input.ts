@@ -7,6 +7,7 @@ import type {
   Metrics,
   SessionSettings,
 } from '../../contracts/index.ts'
+import type { SessionClaim, TradeOffs } from '../../research/index.ts'
 
 export interface ResearchReportInput {
   readonly task: {
@@ -49,6 +50,10 @@ export interface ResearchReportInput {
   /** Absent: pooled from the scores. */
   readonly noise?: ReportedNoise | undefined
   readonly confirmations?: readonly ReportedConfirmation[] | undefined
+  /** What is claimed of the best against the baseline on the hidden split. */
+  readonly claim?: SessionClaim | undefined
+  /** Candidates by several metrics at once. */
+  readonly tradeOffs?: TradeOffs | undefined
   /** Metered evaluations on the test split, and how many were allowed. */
   readonly testEvaluations?: { readonly used: number; readonly allowed?: number | undefined } | undefined
   /** Spent by the session and by no attempt: refreshed seeds, confirmation, control runs. */

@@ -1,7 +1,14 @@
 // A research session of the record as the data of its report: the state that its journal folds to, with every candidate's files.
 import type { CandidateFiles, ResearchState } from '../../contracts/index.ts'
 import { shellWord } from '../../kernel/index.ts'
-import { applyChanges, earlyEnds, extraMetrics, researchSubject } from '../../research/index.ts'
+import {
+  applyChanges,
+  earlyEnds,
+  extraMetrics,
+  researchSubject,
+  sessionClaim,
+  tradeOffs,
+} from '../../research/index.ts'
 import { pooledNoise } from '../../stats/index.ts'
 import type { BegunSession } from './read-session.ts'
 import type { ReportedConfirmation, ReportedNoise, ReportedRun, ResearchReportInput } from './report-input.ts'
@@ -54,6 +61,8 @@ export function sessionInput(state: BegunSession, { id }: { readonly id: string 
     succession: state.kept,
     noise: noiseOf(state),
     confirmations: state.confirmations.map(confirmationOf),
+    claim: sessionClaim(state),
+    tradeOffs: tradeOffs(state),
     testEvaluations: { used: state.looks },
     overhead: { costUsd: Math.max(0, spend.usd - costs), wallS: Math.max(0, spend.runS - walls) },
     notes: notesOf(state),

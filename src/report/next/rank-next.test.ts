@@ -188,8 +188,10 @@ describe('what a session leaves open', () => {
     for (const { chance } of steps) expect(chance > 0 && chance < 1).toBe(true)
   })
 
+  const proposer = { kind: 'anthropic', params: {} }
+
   it('a search that ended at its cap, by how much it still found (RES-708)', () => {
-    const settings = { task: 'digits', budget: { experiments: 10 } } as ResearchState['settings']
+    const settings = { task: 'digits', proposer, budget: { experiments: 10 } } as ResearchState['settings']
     const ended = (attempts: ResearchState['attempts']) =>
       sessionSteps({
         id: 'exp_s',
@@ -218,10 +220,10 @@ describe('what a session leaves open', () => {
       )
     const spend = { ...state.spend, wallS: 1000, tokens: 500, usd: 1 }
     const budget = { wall: '1000s', usd: 50 }
-    const settings = { task: 'digits', budget } as unknown as NonNullable<ResearchState['settings']>
+    const settings = { task: 'digits', proposer, budget } as unknown as NonNullable<ResearchState['settings']>
     const ended = { status: 'ended', end: { reason: 'wall', text: '' }, settings, spend } as const
     expect(commandsOf(ended)).toContain('evsys research run --task digits --resume --budget wall=2000s')
-    const capped = { task: 'digits', budget: { experiments: 10 } } as unknown as typeof settings
+    const capped = { task: 'digits', proposer, budget: { experiments: 10 } } as unknown as typeof settings
     const interrupted = commandsOf({ status: 'interrupted', settings: capped })
     expect(interrupted.length).toBeGreaterThan(0)
     for (const command of interrupted) expect(command).toContain('--max-experiments 11')

@@ -127,16 +127,20 @@ function backlogSteps(open: OpenSession): NextStep[] {
   const { backlog, attempts } = open.state
   const tried = attempts.filter(({ number, verdict }) => number > 0 && verdict !== undefined)
   const kept = tried.filter(({ verdict }) => verdict === 'provisional' || verdict === 'confirmed').length
-  return backlog.slice(0, mostOfAKind).map(({ author, text }) => ({
+  const reads = !readsNoWords.has(open.state.settings?.proposer.kind ?? '')
+  return backlog.slice(0, mostOfAKind).map(({ author, text, idea }) => ({
     ...place(open, 2, 1),
     kind: 'idea',
     title: `try: ${text}`,
-    why: `${author} wants it tried, and no one has`,
-    command: resumeCommand(open, 1),
+    why: `${author} wants it tried, and no one has${idea !== undefined || reads ? '' : '; its proposer reads no words, so it takes a change, with --idea, or a session with another proposer'}`,
+    command: idea !== undefined || reads ? resumeCommand(open, 1) : undefined,
     // Laplace's rule: one keep and one discard more than were seen.
     chance: (kept + 1) / (tried.length + 2),
   }))
 }
+
+/** Proposers that decide by numbers alone: an idea in words is lost on them. */
+const readsNoWords: ReadonlySet<string> = new Set(['optimizer'])
 
 /** One that runs takes the request up by itself. */
 function steerCommand(open: OpenSession): string {

@@ -1,5 +1,6 @@
 // The head of a report: what was searched for and what came of it, in a sentence and in a few numbers.
 import { countText, durationText, usdText } from '../../kernel/index.ts'
+import { verdictMark } from '../experiment/claim-section.ts'
 import { isKept } from '../figures/placed-attempt.ts'
 import { timeText } from '../figures/value-text.ts'
 import { type Content, factLine, html, type Markup, tile } from '../html/markup.ts'
@@ -20,6 +21,7 @@ ${factLine([
   ['status', session.status],
 ])}
 <p class="lead">${headline(context)}</p>
+${claimSentence(context)}
 ${session.claimedOnly === true ? html`<p class="warning">The scores of this log were written by the one who ran it. Nothing here measured them again, so none counts as evidence.</p>` : undefined}
 <dl class="tiles">${tiles(context)}</dl>`
 }
@@ -52,6 +54,19 @@ function headline(context: ReportContext): Content {
         : ' Seeds that came later have corrected its races for luck already.'
   const verb = rawGain >= 0 === (input.task.direction === 'max') ? 'rose' : 'fell'
   return html`<b>${input.task.metric} ${verb} from ${words.score(baseline.score)} to ${words.score(champion.score)}</b>${share} over ${countText(tried, 'experiment')}, by ${countText(kept.length, 'kept change')}. ${sure}${luck}${freshSentence(context)}`
+}
+
+/** The computed claim, in the words of every other page. */
+function claimSentence({ input: { claim, task }, words }: ReportContext): Content {
+  if (claim === undefined) return undefined
+  const { verdict, treatment, effect, interval, confidence, seeds, items, scores } = claim
+  const mean = (value: number | null) => (value === null ? '–' : words.score(value))
+  const over = `${countText(seeds.length, 'fresh seed')}${typeof items === 'number' ? ` and ${countText(items, 'task')}` : ''}`
+  const size =
+    effect === null || interval === null
+      ? 'without an interval'
+      : `by ${words.gain(effect)} (${Math.round(100 * confidence)} % interval ${words.range(interval)}, over ${over})`
+  return html`<p>Claim: ${verdictMark(verdict)} ${treatment} is better than the baseline by ${task.metric} on the hidden split: ${mean(scores.treatment)} against ${mean(scores.baseline)}, ${size}.</p>`
 }
 
 // The most honest number there is: measured once, on seeds and data that took no part in the search.

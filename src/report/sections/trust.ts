@@ -12,7 +12,7 @@ export function trust(context: ReportContext): Section {
     title: 'How far to trust this',
     short: 'Trust',
     body: html`<div class="columns"><div>${noise(context)}</div><div>${luck(context)}</div></div>
-${confirmations(context)}${otherMetrics(context)}`,
+${confirmations(context)}${tradeOffTable(context)}${otherMetrics(context)}`,
   }
 }
 
@@ -123,6 +123,34 @@ function confirmations({ input, figures, words }: ReportContext): Content {
 function itemsText(items: number | 'fresh' | undefined): string {
   if (items === undefined) return 'not covered'
   return items === 'fresh' ? 'new by seed' : String(items)
+}
+
+/** Candidates that no other beats by all metrics, and the best: what quality costs. */
+function tradeOffTable({ input: { tradeOffs, attempts } }: ReportContext): Content {
+  if (tradeOffs === undefined) return undefined
+  const numbers = new Map(attempts.map(({ attempt }) => [attempt.id, attempt.number]))
+  const rows = tradeOffs.candidates.filter(({ isOnFront, isBest }) => isOnFront || isBest)
+  const columns: Column<(typeof rows)[number]>[] = tradeOffs.metrics.map(
+    ({ metric, role, direction, tolerance }, i) => ({
+      title: `${metric}, ${direction === 'min' ? 'lower' : 'higher'} is better${role === 'objective' ? '' : `, ${role}${tolerance === undefined ? '' : ` at ${numberText(100 * tolerance)} %`}`}`,
+      kind: 'n' as const,
+      cell: ({ values }) => valueText(values[i] ?? undefined),
+    }),
+  )
+  const beaten = tradeOffs.candidates.length - rows.length
+  return html`<h3>Trade-offs</h3><p class="muted">Of these, no other is at least as good by all and better by one (Pareto); ${countText(beaten, 'other candidate')} ${beaten === 1 ? 'is' : 'are'} beaten. Means over seeds on validation.</p>${dataTable(
+    rows,
+    [
+      {
+        title: 'candidate',
+        kind: 'words',
+        cell: ({ attempt, title, isBest }) =>
+          html`<a href="#a${numbers.get(attempt) ?? 0}">${attempt}</a> ${clipped(title, 120)}${isBest ? html` <b>best</b>` : undefined}`,
+      },
+      ...columns,
+      { title: 'seeds', kind: 'n', cell: ({ n }) => String(n) },
+    ],
+  )}`
 }
 
 /** The first are shown. */

@@ -1,13 +1,15 @@
 // What a session over an experiment file ends in: a folder with the winning experiment, whole, with its plugin files, the conclusion and
 // the trained adapter. Writing it again gives the same.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { loadLocalTrainer } from '../../backends/index.ts'
 import { movedExperiment } from '../../config/index.ts'
 import type { CandidateFiles, ResearchAttempt, ResearchState } from '../../contracts/index.ts'
-import { fileWork, isMapping, messageOf } from '../../kernel/index.ts'
+import { fileWork, isMapping, messageOf, numberText, rangeText, signedText } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { sessionClaim } from '../conclude/session-claim.ts'
+import { tradeOffs } from '../conclude/trade-offs.ts'
 import { documentEdits, rewriteYaml } from './edits/index.ts'
 import { DOCUMENT } from './open-experiment.ts'
 
@@ -109,6 +111,10 @@ async function exportAdapter(
     if (backend.kind !== 'local' || backend.params.engine === 'mock') {
       return { reason: `its weights are not on this machine: they were trained on ${backend.kind}` }
     }
+    // A controller that died may have written it, or a part of it: the weights are written last.
+    const isWhole = (await stat(join(folder, 'adapter_model.safetensors')).catch(() => undefined)) !== undefined
+    if (isWhole) return { adapter: relative(projectDir, folder) }
+    await rm(folder, { recursive: true, force: true })
     const { exportCheckpoint } = await loadLocalTrainer()
     const dir = join(projectDir, '.evsys', 'trainer')
     await exportCheckpoint({ dir, path: found.checkpoint.ref, model: model.name, project: projectDir, folder })
@@ -116,6 +122,48 @@ async function exportAdapter(
   } catch (error) {
     return { reason: messageOf(error) }
   }
+}
+
+function claimLines(state: ResearchState, objective: string): string[] {
+  const claim = sessionClaim(state)
+  if (claim === undefined) return []
+  const { verdict, treatment, effect, interval, confidence, seeds, items, scores } = claim
+  const number = (value: number | null) => (value === null ? '-' : numberText(value))
+  const size =
+    effect === null || interval === null
+      ? 'no interval'
+      : `${signedText(effect)}, ${Math.round(100 * confidence)} % interval ${rangeText(interval)}`
+  const over = typeof items === 'number' ? `, ${items} tasks` : ''
+  return [
+    '## Claim',
+    '',
+    `**${verdict}**: ${treatment} is better than the baseline on the hidden test benchmark: ${number(scores.treatment)} against ${number(scores.baseline)} (${size}; ${seeds.length} fresh seeds${over}). Validation (${objective}) selected it; the test benchmark took no part in that.`,
+    '',
+  ]
+}
+
+function tradeOffLines(state: ResearchState): string[] {
+  const found = tradeOffs(state)
+  if (found === undefined) return []
+  const head = ['candidate', ...found.metrics.map(({ metric }) => metric), 'seeds']
+  const rows = found.candidates
+    .filter(({ isOnFront, isBest }) => isOnFront || isBest)
+    .map(({ attempt, values, n, isBest }) => [
+      isBest ? `**${attempt}**` : attempt,
+      ...values.map((value) => (value === null ? '-' : numberText(value))),
+      String(n),
+    ])
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  return [
+    '## Trade-offs',
+    '',
+    'No other candidate is at least as good by all and better by one.',
+    '',
+    line(head),
+    line(head.map(() => '---')),
+    ...rows.map(line),
+    '',
+  ]
 }
 
 function readme(
@@ -140,6 +188,8 @@ function readme(
     '',
     state.end?.text ?? '',
     '',
+    ...claimLines(state, objective),
+    ...tradeOffLines(state),
     '## Changes that were kept',
     '',
     ...changes,

@@ -66,7 +66,12 @@ export function decideCurve(
     return gap !== null && allowed !== null && !(gap <= allowed)
   })
   if (!condemned) return 'continue'
-  return isAudited(history.filter((run) => run.condemned).length, seed) ? 'audit' : 'kill'
+  return auditOrKill(history, seed) === 'kill' ? 'kill' : 'audit'
+}
+
+/** What becomes of a run that is condemned: it is ended, or continues to show whether that would have been right. */
+export function auditOrKill(history: readonly WatchedRun[], seed: number): 'continue' | 'kill' {
+  return isAudited(history.filter((run) => run.condemned).length, seed) ? 'continue' : 'kill'
 }
 
 // One of every ten, and chance decides which: so each condemned run has an equal chance, and what audits show is true of all.

@@ -46,6 +46,16 @@ describe('default', () => {
     expect(decide(defaultRule, raceOf(gains)).action).toBe(action)
   })
 
+  it('keeps a training at once whose first seed leaves no doubt, where outcomes are known by item (RES-203)', () => {
+    const gain = { mean: 0.5, n: 1, sigma: 0.05, item_error: 0.04 }
+    const race = raceOf([0.5], { rules: 2, isDear: true, gain })
+    expect(decide(defaultRule, race).action).toBe('keep')
+    expect(decide(defaultRule, { ...race, gain: { ...gain, sigma: 0.2 } }).action).toBe('run')
+    expect(decide(defaultRule, { ...race, gain: { ...gain, item_error: undefined } }).action).toBe('run')
+    expect(decide(defaultRule, { ...race, isDear: false }).action).toBe('run')
+    expect(decide(defaultRule, race, { preset: 'strict' }).action).toBe('run')
+  })
+
   it('asks for more seeds and evidence where gains are small, or the preset says so (RES-203)', () => {
     const weak = raceOf([0.5, 0.5])
     expect(decide(defaultRule, weak, { preset: 'explore' }).action).toBe('keep')

@@ -33,9 +33,17 @@ export const defaultRule = defineKeepRule({
   },
 })
 
-function ruleOf(preset: 'explore' | 'balanced' | 'strict', { typicalGain, rules = 1 }: Race): RaceRule {
+/** Standard errors that one seed of a training shows a gain by which it is kept at once: the next one is spared for another idea. */
+const obvious = 4
+
+function ruleOf(
+  preset: 'explore' | 'balanced' | 'strict',
+  { typicalGain, rules = 1, isDear = false, gain }: Race,
+): RaceRule {
   if (preset !== 'balanced') return racePresets[preset]
-  return rules < 2 ? adaptiveRule(typicalGain) : racePresets.steering
+  if (rules < 2) return adaptiveRule(typicalGain)
+  // Without outcomes by item one seed says nothing of its own error.
+  return isDear && gain?.item_error !== undefined ? { ...racePresets.steering, atOnce: obvious } : racePresets.steering
 }
 
 function decideCandidate(race: Race, rule: RaceRule): RaceStep {

@@ -34,6 +34,18 @@ describe('noise that is learned', () => {
     expect(relative.at(0.01).df).toBeGreaterThan(4)
   })
 
+  it('compares with a baseline that scores 0 on all seeds: another 0 is no gain, and anything else is one (RES-530)', () => {
+    const scoresOf = (value: number) => [1, 2].map((seed) => ({ seed, value }))
+    const [zero, one] = [scoresOf(0), scoresOf(0.5)]
+    const noise = learnNoise([{ scores: zero }, { scores: zero }], 'max')
+    const same = compareByNoise({ direction: 'max', candidate: zero, incumbent: zero, noise })
+    expect([same?.mean, (same?.mean ?? 1) / (same?.sigma ?? 0)]).toEqual([0, 0])
+    const better = compareByNoise({ direction: 'max', candidate: one, incumbent: zero, noise })
+    expect(better?.mean).toBeCloseTo(0.5)
+    expect((better?.mean ?? 0) / (better?.sigma ?? 0)).toBeGreaterThan(1e6)
+    expect(Number.isFinite((better?.mean ?? 0) / (better?.sigma ?? 0))).toBe(true)
+  })
+
   it('is the same in any unit, and mirrored (RES-530)', () => {
     const candidates = session(() => 0.02)
     const times = (factor: number) =>
@@ -52,6 +64,24 @@ describe('noise that is learned', () => {
     const same = [1, 2].map((seed) => ({ seed, value: 3 }))
     expect(Math.sqrt(learnNoise([{ scores: same }], 'min').at(3).variance)).toBeLessThan(1e-9)
     expect(Number.isFinite(learnNoise([], 'min').at(3).variance)).toBe(true)
+  })
+
+  it('is that of half an item at a score of 0, whatever the seeds say (RES-540)', () => {
+    const answers = (right: number) => Array.from({ length: 200 }, (_, i) => Number(i < right))
+    const scored = (...right: number[]) => ({
+      scores: right.map((n, seed) => ({ seed, value: n / 200, items: answers(n) })),
+    })
+    const noise = learnNoise([scored(0, 0, 0)], 'max')
+    expect(Math.sqrt(noise.at(0).variance)).toBe(0.5 / 200)
+    // One item more is no gain beyond chance, twenty are.
+    const z = (right: number) => {
+      const [candidate, incumbent] = [scored(right).scores, scored(0, 0, 0).scores]
+      const gain = compareByNoise({ direction: 'max', candidate, incumbent, noise })
+      return (gain?.mean ?? 0) / ((gain?.sigma ?? 0) / Math.sqrt(gain?.n ?? 1))
+    }
+    expect(z(1)).toBeLessThan(2)
+    expect(z(20)).toBeGreaterThan(4)
+    expect(Math.sqrt(learnNoise([scored(0, 0, 0), scored(20, 26)], 'max').at(0.1).variance)).toBeGreaterThan(0.005)
   })
 
   it('believes in what seeds have in common as pairs show it (RES-530)', () => {

@@ -6,6 +6,7 @@ import type { Direction, MeasuredGain } from '../../contracts/index.ts'
 import { meanOf, moments, normalQuantile } from '../../stats/index.ts'
 import { GaussianProcess, kernelRows, noisyFactor } from '../surrogate/gaussian-process.ts'
 import { gainOf, itemDifferences, itemVariance, type SeedResult, valuesBySeed } from './measure-gain.ts'
+import { leastSd } from './session-noise.ts'
 
 export interface NoiseModel {
   /** Variance of a score over seeds for a candidate whose mean is this, and the degrees of freedom that this is known by. */
@@ -31,7 +32,7 @@ export function learnNoise(candidates: readonly MeasuredCandidate[], direction: 
     const values = [...valuesBySeed(scores).values()]
     return values.length === 0 ? [] : [{ values, level: meanOf(values), pairs }]
   })
-  const least = smallest(all.map(({ level }) => level))
+  const least = leastSd(candidates.flatMap(({ scores }) => scores))
   const spread = all.flatMap(({ values, level }) => {
     const { variance, n } = moments(values)
     return variance === null ? [] : [{ level, variance, df: n - 1 }]
@@ -167,7 +168,3 @@ function varianceOfLog(df: number): number {
 }
 
 const eulerGamma = 0.5772156649015329
-
-function smallest(levels: readonly number[]): number {
-  return Math.max(levels.reduce((most, level) => Math.max(most, Math.abs(level)), 0) * 1e-12, 1e-100)
-}

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { pooledNoise } from '../../stats/index.ts'
+import { assessControl } from './control-runs.ts'
 import { pairGains } from './measure-gain.ts'
 import { addGains, addIncumbent, openNoise, sessionNoise } from './session-noise.ts'
 
@@ -30,6 +31,17 @@ describe('sessionNoise', () => {
     expect(seedSd).toBe(1)
     expect(baseline.jitterSd).toBeCloseTo(Math.SQRT2 / 10, 12)
     expect(baseline.visible.map(({ pairs }) => pairs)).toEqual([2, 3, 5])
+  })
+
+  it('is that of half an item where right and wrong answers agree over all seeds (RES-540)', () => {
+    const allWrong = [1, 2, 3].map((seed) => ({ seed, value: 0, items: new Array<number>(200).fill(0) }))
+    expect(openNoise(allWrong).seedSd).toBe(0.5 / 200)
+    expect(openNoise(allWrong).sigma).toBeCloseTo((Math.SQRT2 * 0.5) / 200, 12)
+    // One of 200 right on a fresh seed is no drift.
+    const control = { control: 1 / 200, incumbent: allWrong, noise: openNoise(allWrong) }
+    expect(assessControl(control)).toMatchObject({ drift: false, deviation: expect.closeTo(Math.sqrt(3), 10) })
+    const losses = allWrong.map((each) => ({ ...each, value: 0.25, items: [0.25, 0.25] }))
+    expect(openNoise(losses).seedSd).toBeLessThan(1e-9)
   })
 
   it('is above zero where all runs agree, and leaves failed runs out (RES-201)', () => {

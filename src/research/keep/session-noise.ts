@@ -27,10 +27,10 @@ export interface SessionNoise {
 export function openNoise(scores: readonly SeedResult[], repeats: readonly (readonly number[])[] = []): SessionNoise {
   const values = [...valuesBySeed(scores).values()]
   const baseline = pooledNoise({ baseline: values, repeats })
-  const least = smallest(values)
+  const least = leastSd(scores)
   return {
     // One seed says nothing of noise: then a difference as large as the score itself counts as noise, and nothing is kept by luck.
-    sigma: Math.max(least, baseline.sigma ?? Math.abs(values[0] ?? 1)),
+    sigma: Math.max(Math.SQRT2 * least, baseline.sigma ?? Math.abs(values[0] ?? 1)),
     degreesOfFreedom: baseline.df,
     seedSd: Math.max(least, baseline.seedSd ?? Math.abs(values[0] ?? 1)),
     seedDegreesOfFreedom: Math.max(0, values.length - 1),
@@ -67,7 +67,7 @@ export function addIncumbent(noise: SessionNoise, scores: readonly SeedResult[])
   return withShared({
     ...noise,
     seedDegreesOfFreedom,
-    seedSd: Math.max(smallest(values), Math.sqrt(squares / seedDegreesOfFreedom)),
+    seedSd: Math.max(leastSd(scores), Math.sqrt(squares / seedDegreesOfFreedom)),
   })
 }
 
@@ -90,8 +90,18 @@ export function sessionNoise(
   return replaced.reduce(addIncumbent, races.reduce(addGains, openNoise(baseline, repeats)))
 }
 
-// Far below the last digit of a score, so that a task without any noise can be divided by its sigma.
-function smallest(values: readonly number[]): number {
-  const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
-  return Math.max(largest * 1e-12, 1e-100)
+/**
+ * Least standard deviation of a score over seeds. Far below its last digit, so that a task without any noise can be divided by it; where
+ * items are right or wrong, half an item: that no seed has changed one yet does not mean that none can.
+ */
+export function leastSd(scores: readonly SeedResult[]): number {
+  // Of scores that are all 0: small beside any score, and its fourth power is a number.
+  let least = 1e-60
+  for (const { value, items } of scores) {
+    if (value === null || !Number.isFinite(value)) continue
+    least = Math.max(least, Math.abs(value) * 1e-12)
+    if (items === undefined || items === 'fresh' || items.length === 0) continue
+    if (items.every((each) => each === 0 || each === 1)) least = Math.max(least, 0.5 / items.length)
+  }
+  return least
 }

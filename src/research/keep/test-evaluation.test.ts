@@ -105,6 +105,48 @@ describe('stepTestEvaluation', () => {
     expect(stepTestEvaluation(evaluation, scoresOf(evaluation.decide, bad)).action).toBe('run')
   })
 
+  it('of trainings ends with its first seeds where they suffice, by half of its level; else all decide by the other half (RES-595)', () => {
+    const early = plan({ seeds: 3, early: true })
+    const first = stepTestEvaluation(early, scoresOf(early.decide, good.slice(0, 3)))
+    expect(first).toMatchObject({
+      action: 'conclude',
+      record: {
+        confirmed: true,
+        seeds: early.decide,
+        level: early.level,
+        reported: { n: 3, confidence: 1 - early.level },
+      },
+    })
+    const all = [...early.decide, ...early.report]
+    const unsure = [0.5, -0.2, 0.4]
+    expect(stepTestEvaluation(early, scoresOf(early.decide, unsure))).toEqual({ action: 'run', seeds: early.report })
+    const last = stepTestEvaluation(early, scoresOf(all, [...unsure, 0.3, 0.4, 0.2]))
+    expect(last).toMatchObject({
+      action: 'conclude',
+      record: { seeds: all, reported: { n: 6, confidence: 1 - early.level } },
+    })
+    // No cap has room for more: what there is decides.
+    const cut = stepTestEvaluation(early, { ...scoresOf(early.decide, unsure), noMore: true })
+    expect(cut).toMatchObject({ action: 'conclude', record: { confirmed: false, seeds: early.decide } })
+  })
+
+  it('of trainings confirms what is no better no more often than its level says (RES-595)', () => {
+    const times = scaled(4000)
+    const draw = draws('early', 1)
+    let confirmed = 0
+    let level = 0
+    for (let i = 0; i < times; i++) {
+      const early = plan({ seeds: 3, early: true })
+      level = early.level
+      const gains = Array.from({ length: 6 }, () => draw.normal())
+      const all = [...early.decide, ...early.report]
+      const first = stepTestEvaluation(early, scoresOf(early.decide, gains.slice(0, 3)))
+      const step = first.action === 'conclude' ? first : stepTestEvaluation(early, scoresOf(all, gains))
+      if (step.action === 'conclude' && step.record.better) confirmed += 1
+    }
+    expect(confirmed / times).toBeLessThanOrEqual(level + 3 * Math.sqrt(level / times))
+  })
+
   it('never confirms a champion that failed on a deciding seed, or one of too few pairs (RES-207)', () => {
     fc.assert(
       fc.property(fc.nat(4), fc.constantFrom(null, Number.NaN, Number.POSITIVE_INFINITY), (at, value) => {

@@ -16,15 +16,17 @@ interface TestEvaluationOptions {
   readonly sessionSeed: number
   /** Every seed that the session ran on any split. */
   readonly used: Iterable<number>
+  /** The other seeds are spared where the first ones suffice: runs are dear. */
+  readonly early?: boolean | undefined
 }
 
 /** The next test evaluation: its seeds and its level. Call it once for each, and record what it answers. */
 export function planTestEvaluation(options: TestEvaluationOptions): PlannedTestEvaluation {
-  const { reason, champion, keeps, evaluations, seeds, sessionSeed, used } = options
+  const { reason, champion, keeps, evaluations, seeds, sessionSeed, used, early } = options
   const number = evaluations.length + 1
   const level = nextLevel(evaluations, reason)
   const fresh = freshSeeds({ sessionSeed, path: ['look', number], count: 2 * seeds, used })
-  return { number, reason, champion, keeps, level, decide: fresh.slice(0, seeds), report: fresh.slice(seeds) }
+  return { number, reason, champion, keeps, level, decide: fresh.slice(0, seeds), report: fresh.slice(seeds), early }
 }
 
 /** What a test evaluation needs next: seeds that champion and baseline both have to run on the hidden split, or its end. */
@@ -40,6 +42,8 @@ export interface TestEvaluationScores {
   /** Name of the metric and its unit, for the words. */
   readonly metric: string
   readonly unit?: string | undefined
+  /** No cap has room for the seeds after the first ones. */
+  readonly noMore?: boolean | undefined
 }
 
 /** Where the first half of the seeds is no likelier to be a gain than this, a test evaluation before the end is given up. */
@@ -52,17 +56,24 @@ export function stepTestEvaluation(
 ): TestEvaluationStep {
   const open = stillOpen(evaluation.decide, scores)
   if (open.length > 0) return { action: 'run', seeds: open }
-  const { number, reason, champion, keeps, level } = evaluation
-  const first = compareOn(evaluation.decide, scores, level)
+  const { number, reason, champion, keeps, level, early = false } = evaluation
+  // Two decisions that may confirm share the level (Bonferroni).
+  const each = early ? level / 2 : level
+  const first = compareOn(evaluation.decide, scores, each)
+  const isShown = early && (scores.noMore === true || (first.reported?.interval?.lower ?? 0) > 0)
   // Giving up early confirms nothing, so it costs no certainty.
-  const isOver = reason !== 'end' && !(first.p <= hopeless)
+  const isOver = isShown || (reason !== 'end' && !(first.p <= hopeless))
   const openLater = isOver ? [] : stillOpen(evaluation.report, scores)
   if (openLater.length > 0) return { action: 'run', seeds: openLater }
   const seeds = isOver ? evaluation.decide : [...evaluation.decide, ...evaluation.report]
-  const { p, reported, why } = isOver ? { ...first, reported: undefined } : compareOn(seeds, scores, level)
+  const { p, reported, why } = isShown
+    ? first
+    : isOver
+      ? { ...first, reported: undefined }
+      : compareOn(seeds, scores, each)
   const better = (reported?.interval?.lower ?? 0) > 0
   const confirmed = better && reported?.items !== undefined
-  const record = { number, reason, champion, keeps, level, p, better, confirmed, reported }
+  const record = { number, reason, champion, keeps, level, seeds, p, better, confirmed, reported }
   return {
     action: 'conclude',
     record: { ...record, words: testEvaluationWords(record, seeds.length, { ...scores, why }) },
@@ -149,6 +160,8 @@ export interface TestEvaluationRecord {
   readonly keeps: number
   /** Chance of being wrong that it spent. */
   readonly level: number
+  /** On which it was decided. */
+  readonly seeds?: number[] | undefined
   /** One-sided p-value of what was run; 1 where the champion failed on a seed, or nothing says how far the gain may be chance. */
   readonly p: number
   /** The interval lies above zero. */

@@ -29,7 +29,7 @@ export function decideAttempt(deciding: Deciding, attempt: ResearchAttempt): Ste
   }
   const killed = attempt.runs.find(({ status, purpose }) => status === 'killed' && purpose === 'race')
   if (killed === undefined) return race(deciding, attempt)
-  const reason = 'Discarded: ended early, its training curve fell too far behind.'
+  const reason = `Discarded: ${killed.ended ?? 'ended early, its training curve fell too far behind'}.`
   return concluded(deciding.state, attempt, 'discarded', reason)
 }
 

@@ -38,7 +38,9 @@ export function decideBaseline(deciding: Deciding): Step | undefined {
   }
   if (isRunning) return { kind: 'wait' }
   const { seedSd } = noiseOf(state)
-  const reason = `The baseline, on ${wanted.filter(({ purpose }) => purpose === 'noise').length} seeds; they differ by ${seedSd.toPrecision(2)} (one sigma).`
+  const values = new Set(baseline.scores.map(({ value }) => value))
+  const spread = values.size === 1 ? 'they score the same' : `they differ by ${seedSd.toPrecision(2)} (one sigma)`
+  const reason = `The baseline, on ${wanted.filter(({ purpose }) => purpose === 'noise').length} seeds; ${spread}.`
   return { kind: 'write', entries: [{ type: 'verdict', attempt: baseline.id, verdict: 'provisional', reason }] }
 }
 

@@ -6,6 +6,7 @@ import { unifiedDiff } from '../diff/unified-diff.ts'
 import { measureGain, pairGains, type SeedResult } from '../keep/measure-gain.ts'
 import { materialise } from '../propose/materialise.ts'
 import { verdictEntry } from './decide-attempt.ts'
+import { decideChoice, isChosen } from './decide-choice.ts'
 import { decideFinalRace } from './decide-final-races.ts'
 import { decideDueTestEvaluation, runsToConfirm } from './decide-test-evaluation.ts'
 import { hasTimeFor } from './session-budget.ts'
@@ -20,12 +21,11 @@ export function endedByCap(state: ResearchState, reason: EndReason): NewEntry {
 
 export function decideEnd(deciding: Deciding, reason: EndReason): Step {
   if (reason === 'failed') return ended(deciding.state, reason)
-  return (
-    decideFinalRace(deciding) ??
-    decideAblation(deciding) ??
-    decideDueTestEvaluation(deciding, true) ??
-    ended(deciding.state, reason)
-  )
+  // What was chosen for its price need not be the likeliest best: the races are over.
+  const choosing = isChosen(deciding.state)
+    ? undefined
+    : (decideFinalRace(deciding) ?? decideAblation(deciding) ?? decideChoice(deciding))
+  return choosing ?? decideDueTestEvaluation(deciding, true) ?? ended(deciding.state, reason)
 }
 
 function ended(state: ResearchState, reason: EndReason): Step {
@@ -45,6 +45,7 @@ const REASONS: Readonly<Record<EndReason, string>> = {
 function endText(state: ResearchState, reason: EndReason): string {
   const champion = state.incumbent === undefined ? undefined : attemptOf(state, state.incumbent)
   const failed = state.calls.length === 0 || reason !== 'failed' ? '' : ` ${sentence(state.notices.at(-1) ?? '')}`
+  if (champion?.id === state.baseline && isChosen(state)) return `${REASONS[reason]}${failed} ${champion?.reason ?? ''}`
   if (champion === undefined || champion.id === state.baseline)
     return `${REASONS[reason]}${failed} Nothing was kept: the baseline stands.`
   const whyNot = state.settings?.catalog === undefined ? NOT_CONFIRMED : NO_TEST
@@ -86,6 +87,16 @@ function decideAblation(deciding: Deciding): Step | undefined {
   const runs = 2 * ablationSeeds + runsToConfirm(deciding)
   if (change === undefined || !hasTimeFor(state, nowMs, runs, plugins.asksModel)) return undefined
   return { kind: 'write', entries: [begin(deciding, change)] }
+}
+
+/** Most runs that are kept back for it: a long stack is ablated as far as there is room. */
+const mostAblations = 6
+
+/** Runs that leaving out each change of the incumbent once will take; sessions over experiment files keep room for some. */
+export function runsToAblate({ state, plugins }: Pick<Deciding, 'state' | 'plugins'>): number {
+  if (plugins.keepRule.confirmSeeds === undefined || state.settings?.catalog === undefined) return 0
+  const open = stackOf(state).filter(({ ablation }) => ablation === undefined).length
+  return stackOf(state).length < 2 ? 0 : Math.min(mostAblations, ablationSeeds * open)
 }
 
 /** Changes that the incumbent is made of, first to last. A search also builds on what it discarded: that is part of it. */

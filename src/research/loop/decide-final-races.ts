@@ -36,7 +36,7 @@ export function decideFinalRace(deciding: Deciding): Step | undefined {
   )
   const isSpent = used >= runsAllowed.least + runsAllowed.share * state.spend.experiments
   if (!isSpent && hasTimeFor(state, nowMs, 1 + runsToConfirm(deciding), plugins.asksModel)) {
-    const step = runAgain(deciding, rivals, incumbent)
+    const step = runAgain(deciding, byWorth(rivals, model), incumbent)
     if (step !== undefined) return step
   }
   const likeliest = rivals.find(({ scores }) => scores.length >= leastSeeds)
@@ -47,14 +47,24 @@ export function decideFinalRace(deciding: Deciding): Step | undefined {
   return { kind: 'write', entries: [verdict, ...keepEntries(state, plugins, likeliest.id)] }
 }
 
-// The fewer seeds one has, the more the next says; of equals the likelier first.
+// What is believed best needs the seeds without which nothing is kept; then comes what the choice between it and the likeliest gains most by.
+function byWorth(rivals: readonly ResearchAttempt[], { worthOfSeed }: AttemptModel): ResearchAttempt[] {
+  const [first, second] = rivals
+  const worths = rivals.map(({ id }) => worthOfSeed(id, (id === first?.id ? second?.id : first?.id) ?? '') ?? 0)
+  const order = rivals.map((attempt, i) => ({
+    attempt,
+    worth: i === 0 && attempt.scores.length < leastSeeds ? Number.POSITIVE_INFINITY : (worths[i] ?? 0),
+  }))
+  return order.sort((a, b) => b.worth - a.worth).map(({ attempt }) => attempt)
+}
+
 function runAgain(
   deciding: Deciding,
   rivals: readonly ResearchAttempt[],
   incumbent: ResearchAttempt,
 ): Step | undefined {
   const { state } = deciding
-  for (const attempt of rivals.toSorted((a, b) => a.scores.length - b.scores.length)) {
+  for (const attempt of rivals) {
     const next = nextRaceRun(state.bank, attempt.scores, attempt === incumbent ? attempt.scores : incumbent.scores)
     if (next === undefined) continue
     const who = attempt === incumbent || next.who === 'incumbent' ? incumbent : attempt
@@ -90,7 +100,9 @@ function isOpen(state: ResearchState, attempt: ResearchAttempt): boolean {
   if (verdict === undefined || verdict === 'failed' || hasFailure(scores)) return false
   if (runs.some(({ purpose, status }) => purpose === 'reevaluate' && status !== 'scored' && status !== 'running'))
     return false
-  if (brokenGuard(raceOf(state, attempt, attemptOf(state, state.incumbent ?? ''))) !== undefined) return false
+  const isGuarded = (state.settings?.secondary.length ?? 0) > 0
+  if (isGuarded && brokenGuard(raceOf(state, attempt, attemptOf(state, state.incumbent ?? ''))) !== undefined)
+    return false
   const drift = controls.findLast(({ drifted }) => drifted)
   return drift === undefined || (endedAt ?? '') >= drift.at
 }

@@ -7,19 +7,24 @@ import { type Deciding, neededRun, type Step } from './step.ts'
 
 /** The next step of the test evaluation in progress; undefined while all its runs are taken. */
 export function decideOpenTestEvaluation(deciding: Deciding): Step | undefined {
-  const { state } = deciding
+  const { state, plugins, nowMs } = deciding
   const { look: planned, settings, baseline } = state
   if (planned === undefined || settings === undefined || baseline === undefined) return undefined
   const { direction, metric, unit } = settings
+  const champion = testResults(state, planned, planned.champion)
+  const { runs } = attemptOf(state, planned.champion)
+  const isBegun = runs.some(({ purpose, seed }) => purpose === 'confirm' && planned.report.includes(seed))
+  const noMore = !isBegun && !hasTimeFor(state, nowMs, 2 * planned.report.length, plugins.asksModel)
   const step = stepTestEvaluation(planned, {
     direction,
     metric,
     unit,
-    champion: testResults(state, planned, planned.champion),
+    champion,
     baseline: testResults(state, planned, baseline),
+    noMore,
   })
   if (step.action === 'conclude') {
-    const { number, reason, champion, keeps, level, p, better, confirmed, reported, words } = step.record
+    const { number, reason, champion, keeps, level, seeds = [], p, better, confirmed, reported, words } = step.record
     const entry: NewEntry = {
       type: 'confirmation',
       attempt: champion,
@@ -28,6 +33,7 @@ export function decideOpenTestEvaluation(deciding: Deciding): Step | undefined {
       occasion: reason,
       keeps,
       level,
+      seeds: [...seeds],
       p,
       confirmed,
       better,
@@ -55,7 +61,7 @@ export function runsToConfirm({ state, plugins }: Pick<Deciding, 'state' | 'plug
   const isConfirmed = confirmations.some(
     ({ attempt, confirmed, better = confirmed }) => attempt === incumbent && better,
   )
-  return incumbent === baseline || isConfirmed ? 0 : 4 * FEWEST_SEEDS
+  return incumbent === baseline || isConfirmed ? 0 : (settings?.catalog === undefined ? 4 : 2) * FEWEST_SEEDS
 }
 
 /** A test evaluation that is due. At the end it is made only where there is time for it. */
@@ -75,11 +81,13 @@ export function decideDueTestEvaluation({ state, plugins, nowMs }: Deciding, end
   const reason = testEvaluationDue(now)
   if (reason === undefined) return undefined
   // Champion and baseline, seeds that decide and seeds that report. A short search is not followed by a longer evaluation.
+  const early = settings?.catalog !== undefined
+  const times = early ? 2 : 4
   const fits = (seeds: number) =>
     4 * seeds <= state.spend.runs && hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)
-  const seeds = fits(most) ? most : Math.min(most, FEWEST_SEEDS)
-  if (!hasTimeFor(state, nowMs, 4 * seeds, plugins.asksModel)) return undefined
-  const from = { sessionSeed: settings?.seed ?? 0, used: state.usedSeeds }
+  const seeds = !early && fits(most) ? most : Math.min(most, FEWEST_SEEDS)
+  if (!hasTimeFor(state, nowMs, times * seeds, plugins.asksModel)) return undefined
+  const from = { sessionSeed: settings?.seed ?? 0, used: state.usedSeeds, early: early || undefined }
   const planned = planTestEvaluation({ reason, champion: incumbent, keeps, evaluations, seeds, ...from })
   return { kind: 'write', entries: [{ type: 'look.planned', ...planned }] }
 }

@@ -5,7 +5,7 @@ import type { EndReason } from '../../contracts/index.ts'
 import { decideAttempt } from './decide-attempt.ts'
 import { decideBaseline, decideControl, decideDrift } from './decide-baseline.ts'
 import { decideAnswer, decideAsk, decideReadyIdea } from './decide-call.ts'
-import { decideEnd } from './decide-end.ts'
+import { decideEnd, runsToAblate } from './decide-end.ts'
 import { decideInterrupted, decideSteering } from './decide-pending.ts'
 import { decideDueTestEvaluation, decideOpenTestEvaluation, runsToConfirm } from './decide-test-evaluation.ts'
 import { capInTheWay } from './session-budget.ts'
@@ -23,7 +23,7 @@ export function decide(deciding: Deciding): Step {
   if (first !== undefined) return first
   const open = decideOpenTestEvaluation(deciding) ?? decideAttempts(deciding) ?? decideAnswer(deciding)
   if (open !== undefined) return open
-  const ending = capInTheWay(state, nowMs, plugins.asksModel, runsToConfirm(deciding)) ?? nothingNew(deciding)
+  const ending = capInTheWay(state, nowMs, plugins.asksModel, runsAtEnd(deciding)) ?? nothingNew(deciding)
   if (ending !== undefined) {
     const ready = needsCall.has(ending) ? decideReadyIdea(deciding) : undefined
     return ready ?? (isAtWork(deciding) ? { kind: 'wait' } : decideEnd(deciding, ending))
@@ -34,6 +34,11 @@ export function decide(deciding: Deciding): Step {
     decideReadyIdea(deciding) ??
     decideAsk(deciding) ?? { kind: 'wait' }
   )
+}
+
+// Caps on runs and time leave room for what makes a result of it.
+function runsAtEnd(deciding: Deciding): number {
+  return runsToConfirm(deciding) + runsToAblate(deciding)
 }
 
 /** Ends that come because no call can or need be made: ideas of people are run all the same. */

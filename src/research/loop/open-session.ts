@@ -1,8 +1,17 @@
 // A session that one controller holds: its lease, its journal, its plugins, and the rows that follow from its journal.
-import { type ExperimentRow, RecordedExperiment, type RecordedPlan, SessionSettings } from '../../contracts/index.ts'
+import {
+  type ExperimentRow,
+  RecordedExperiment,
+  type RecordedPlan,
+  type ResearchState,
+  type ResolvedClaim,
+  SessionSettings,
+} from '../../contracts/index.ts'
 import { type Clock, createIds, EvsysError, hashOf, type Ids, systemClock, systemRandom } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
 import type { OpenStore } from '../../store/index.ts'
+import { resolvedClaim, sessionClaim } from '../conclude/session-claim.ts'
+import { hiddenBenchmark } from '../experiments/open-experiment.ts'
 import { BASELINE } from './decide-baseline.ts'
 import { RESEARCH_TAG, sessionToResume } from './find-session.ts'
 import { BENCHMARKS, candidateRun, createRunRecorder, type RunRecorder } from './record-runs.ts'
@@ -64,20 +73,27 @@ export async function openSession(options: ResearchOptions): Promise<OpenSession
   }
 }
 
+/** Who is named as the author of ideas that earlier experiments gave. */
+const RECORD = 'the record'
+
 /** True: the session was there before. */
 async function begin(journal: SessionJournal, row: ExperimentRow, options: ResearchOptions): Promise<boolean> {
   const { executor, settings, budget } = options
   const known = journal.state.settings
   if (known === undefined) {
-    await journal.append([{ type: 'session.begun', settings, files: { ...executor.task.baseline } }])
+    const ideas = (options.first ?? []).map(({ from, idea }): NewEntry => {
+      return { type: 'steered', author: RECORD, steering: { action: 'add_idea', text: `what won in ${from}`, idea } }
+    })
+    await journal.append([{ type: 'session.begun', settings, files: { ...executor.task.baseline } }, ...ideas])
     return false
   }
   requireKey(known, options)
   const raised = isRaised(known.budget, budget) ? { ...known.budget, ...budget } : undefined
   const isEnded = journal.state.status === 'ended'
+  // What follows from its end is derived again, which changes nothing: its controller may have died before it said so.
   if (isEnded && raised === undefined) {
-    if (row.verdict === undefined) return true // all that is left is its conclusion
-    throw hasEnded(journal)
+    options.services.log('warn', endedText(journal))
+    return true
   }
   const { config_hash, arms, runs } = row.plan
   const planned = { name: row.name, config_hash, n_arms: arms.length, n_runs: runs.length }
@@ -100,11 +116,8 @@ function requireKey({ proposer: { kind } }: SessionSettings, { services }: Resea
   }
 }
 
-function hasEnded({ state, experimentId }: SessionJournal): EvsysError {
-  const which = `the session of "${state.settings?.task}" (${experimentId})`
-  return new EvsysError('STORE_MISSING', `${which} has ended: ${state.end?.text ?? ''}`, {
-    fix: 'raise a cap to resume it, such as --max-experiments, or leave out --resume to begin a new one',
-  })
+function endedText({ state, experimentId }: SessionJournal): string {
+  return `the session of "${state.settings?.task}" (${experimentId}) has ended; to search on, raise a cap, such as --max-experiments, or leave out --resume to begin a new one`
 }
 
 function isRaised(known: NonNullable<ResearchOptions['budget']>, wanted: ResearchOptions['budget']): boolean {
@@ -173,7 +186,8 @@ export async function concludeSession({ journal }: OpenSession, { store }: Resea
   if (experiment === undefined || (experiment.verdict !== undefined && experiment.conclusion === state.end?.text))
     return
   const { evidenceOf } = await import('../../record/index.ts')
-  const { evidence } = await evidenceOf(store, experiment)
+  const claim = claimAtEnd(state, experiment)
+  const { evidence } = await evidenceOf(store, { ...experiment, plan: { ...experiment.plan, claim } })
   const best = state.incumbent ?? null
   // Which arm is best was decided race by race, not by the mean that happens to be lowest.
   await store.verdicts.evidence(
@@ -187,6 +201,14 @@ export async function concludeSession({ journal }: OpenSession, { store }: Resea
     verdict: evidence.verdict,
     conclusion: state.end?.text ?? '',
     best_arm: best ?? undefined,
+    claim,
   }
   await journal.append([], [finished])
+}
+
+function claimAtEnd(state: ResearchState, { plan }: ExperimentRow): ResolvedClaim | undefined {
+  const claim = sessionClaim(state)
+  const benchmark = claim && hiddenBenchmark(plan.experiment.metadata.benchmark, claim.metric)
+  const direction = state.settings?.direction ?? 'min'
+  return claim && benchmark && resolvedClaim(claim, { benchmark: benchmark.name, direction })
 }

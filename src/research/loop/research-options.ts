@@ -5,6 +5,7 @@ import type {
   CandidateIdea,
   Context,
   Executor,
+  Idea,
   Knobs,
   Race,
   ResearchBudget,
@@ -36,6 +37,8 @@ export interface ResearchOptions {
   writeBrief(state: SearchState, request: SearchRequest, extras: BriefExtras): Brief
   /** Waits for cores of the machine. */
   leaseCores?: ((signal: AbortSignal) => Promise<AsyncDisposable>) | undefined
+  /** Ideas that a new session runs before any other, and where they come from. */
+  readonly first?: readonly { readonly from: string; readonly idea: Idea }[] | undefined
   readonly provenance?: Readonly<Record<string, unknown>> | undefined
   readonly clock?: Clock | undefined
   /** First abort: what is running is stopped, and the session can be resumed. */

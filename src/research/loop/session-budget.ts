@@ -7,6 +7,8 @@ export interface Forecast {
   readonly call: { readonly usd: number; readonly tokens: number }
   /** Of one run of a candidate. */
   readonly runS: number
+  /** Of one that is not ended early. */
+  readonly wholeRunS: number
   /** Runs that an experiment takes. */
   readonly runsPerExperiment: number
   /** Of one experiment, call included. */
@@ -35,16 +37,22 @@ export function forecastOf(state: ResearchState, asksModel: boolean): Forecast {
           tokens: Math.max(...paid.slice(-5).map(({ tokens }) => tokens)),
         }
   const runS = spend.runs === 0 ? (settings?.train_seconds ?? 0) + OVERHEAD_S : spend.runS / spend.runs
+  const whole = attempts.flatMap(({ runs }) =>
+    runs.flatMap(({ status, reusedFrom, wallS = 0 }) =>
+      status === 'scored' && reusedFrom === undefined ? [wallS] : [],
+    ),
+  )
+  const wholeRunS = whole.length === 0 ? runS : whole.reduce((sum, each) => sum + each, 0) / whole.length
   const raced = attempts.filter(({ verdict, origin }) => verdict !== undefined && origin !== 'baseline')
   const runsPerExperiment =
     raced.length === 0 ? 2 : Math.max(1, raced.reduce((sum, { runs }) => sum + runs.length, 0) / raced.length)
   const workers = settings?.workers ?? 1
   const experiment = { usd: call.usd, seconds: (runS * runsPerExperiment) / workers }
   const cap = settings?.budget.experiments
-  if (cap === undefined) return { call, runS, runsPerExperiment, experiment }
+  if (cap === undefined) return { call, runS, wholeRunS, runsPerExperiment, experiment }
   const experimentsLeft = Math.max(0, cap - spend.experiments)
   const rest = { usd: experiment.usd * experimentsLeft, seconds: experiment.seconds * experimentsLeft }
-  return { call, runS, runsPerExperiment, experiment, experimentsLeft, rest }
+  return { call, runS, wholeRunS, runsPerExperiment, experiment, experimentsLeft, rest }
 }
 
 /** Time that a controller has worked on the session by now. */
@@ -88,15 +96,22 @@ export function capInTheWay(
   const forecast = forecastOf(state, asksModel)
   if (experiments !== undefined && spend.experiments >= experiments) return 'experiments'
   const runs = runsLeft(state)
-  if (runs !== undefined && (runs < 1 || (runs >= reservedRuns && runs < reservedRuns + 1))) return 'runs'
+  // A race takes more runs than one, and what it takes beyond its share the end would lack.
+  const race = reservedRuns === 0 ? 1 : Math.ceil(forecast.runsPerExperiment) + 1
+  if (runs !== undefined && (runs < 1 || (runs >= reservedRuns && runs < reservedRuns + race))) return 'runs'
   const cap = capOnCall(state, forecast.call)
   if (cap !== undefined) return cap
   if (wall === undefined) return undefined
   const left = durationSeconds(wall) - workedSeconds(state, nowMs)
-  const reserved = (forecast.runS * reservedRuns) / (settings?.workers ?? 1)
-  const next = Math.max(forecast.runS, forecast.experiment.seconds)
+  const workers = settings?.workers ?? 1
+  const isDear = settings?.catalog !== undefined
+  const reserved = ((isDear ? late : 1) * forecast.wholeRunS * reservedRuns) / workers
+  const next = Math.max(isDear ? (2 * forecast.wholeRunS) / workers : forecast.runS, forecast.experiment.seconds)
   return left < forecast.runS || (left >= reserved && left < reserved + next && reserved > 0) ? 'wall' : undefined
 }
+
+/** Trainings at the end may take longer than those before by this factor, and still be made. */
+const late = 1.1
 
 /** Runs that the cap on them leaves; absent: no cap. */
 function runsLeft({ settings, spend, attempts }: ResearchState): number | undefined {
@@ -119,6 +134,6 @@ export function hasTimeFor(state: ResearchState, nowMs: number, runs: number, as
   if ((runsLeft(state) ?? runs) < runs) return false
   if (wall === undefined) return true
   const workers = state.settings?.workers ?? 1
-  const { runS } = forecastOf(state, asksModel)
-  return durationSeconds(wall) - workedSeconds(state, nowMs) >= (runS * runs) / workers
+  const { wholeRunS } = forecastOf(state, asksModel)
+  return durationSeconds(wall) - workedSeconds(state, nowMs) >= (wholeRunS * runs) / workers
 }

@@ -62,13 +62,23 @@ export function lineCount(files: CandidateFiles, document?: string): number {
 /** How much scores of the session differ by chance. */
 export function noiseOf(state: ResearchState): SessionNoise {
   const baseline = state.attempts.find(({ id }) => id === state.baseline)
-  const first = (baseline?.runs ?? []).flatMap(({ purpose, seed, value }) =>
-    purpose === 'noise' && value !== undefined ? [{ seed, value }] : [],
+  const first = (baseline?.runs ?? []).flatMap(({ purpose, seed, value, items }) =>
+    purpose === 'noise' && value !== undefined ? [{ seed, value, items }] : [],
   )
   const races = state.attempts.map(({ pairs }) => pairs)
   const replaced = state.kept.slice(1, -1).map((id) => attemptOf(state, id).scores)
-  const pooled = sessionNoise(first, races, state.jitter, replaced)
-  return isFirstRules(state) ? pooled : noiseOfIncumbent(state, pooled)
+  if (!isFirstRules(state)) return noiseOfIncumbent(state, sessionNoise(first, races, state.jitter, replaced))
+  // The first rules know nothing of items.
+  return sessionNoise(
+    first.map(withoutItems),
+    races,
+    state.jitter,
+    replaced.map((scores) => scores.map(withoutItems)),
+  )
+}
+
+function withoutItems({ seed, value }: SeedResult): SeedResult {
+  return { seed, value }
 }
 
 function isFirstRules({ settings }: ResearchState): boolean {
@@ -119,6 +129,7 @@ export function raceOf(state: ResearchState, attempt: ResearchAttempt, incumbent
     ...compared,
     gain: isFirstRules(state) ? undefined : compareByNoise({ ...compared, noise: noiseModelOf(state) }),
     rules: settings?.rules,
+    isDear: settings?.catalog !== undefined,
     noise: { sigma, degreesOfFreedom, seedSd, shared },
     tried: state.attempts.flatMap(({ number, mode, gain }) =>
       number === 0 || mode === 'ablate' || gain === undefined ? [] : [gain],
@@ -214,9 +225,18 @@ const changed = new WeakMap<ResearchAttempt, Attempt>()
 function withChange(attempt: ResearchAttempt): Attempt {
   const before = changed.get(attempt)
   if (before !== undefined) return before
-  const attemptShown = { ...known(attempt), change: attempt.idea?.change.kind }
+  const attemptShown = { ...known(attempt), scores: scoresOrPredicted(attempt), change: attempt.idea?.change.kind }
   changed.set(attempt, attemptShown)
   return attemptShown
+}
+
+// Of a training that was ended early a search learns what its curve predicted: it was ended because that is no better than the best.
+function scoresOrPredicted(attempt: ResearchAttempt): Attempt['scores'] {
+  const { scores } = known(attempt)
+  if (scores.length > 0) return scores
+  return attempt.runs.flatMap(({ seed, predicted }) =>
+    predicted === undefined ? [] : [{ seed, value: predicted.mean, secondary: {} }],
+  )
 }
 
 /** Most memory that the processes of a run held together. */

@@ -2,6 +2,9 @@
 import { relative, resolve } from 'node:path'
 import type { CandidateFiles, PluginSpec, ResearchBlock, SessionSettings } from '../../contracts/index.ts'
 import { canonicalJson, EvsysError, hashOf, openRegistry, readSecretSource } from '../../kernel/index.ts'
+import type { SandboxChoice } from '../../lab/index.ts'
+import { earlierWinners } from '../experiments/earlier-winners.ts'
+import { documentEdits } from '../experiments/edits/index.ts'
 import { canonicalDocument, DOCUMENT, type OpenExperiment, openExperiment } from '../experiments/open-experiment.ts'
 import { type WrittenWinner, writeWinner } from '../experiments/write-winner.ts'
 import { allBuiltins } from '../plugins.ts'
@@ -9,29 +12,37 @@ import { fingerprint } from '../search/fingerprint.ts'
 import type { ResearchResult } from './research-options.ts'
 import { runResearch } from './run-research.ts'
 import { filesOf } from './session-views.ts'
-import { type StartResearchOptions, sessionOf, settingsOf } from './start-research.ts'
+import { hasAnthropicKey, type StartResearchOptions, sessionOf, settingsOf } from './start-research.ts'
 
 export interface StartExperimentOptions extends Omit<StartResearchOptions, 'task' | 'trainSeconds'> {
   /** The experiment file. */
   readonly file: string
+  /** How recipe code is shut in; default `auto`. */
+  readonly sandbox?: SandboxChoice | undefined
 }
 
 /** Runs a session over an experiment file to its end, or until it is interrupted. */
 export async function startExperimentResearch(options: StartExperimentOptions): Promise<ResearchResult> {
-  const { projectDir, cwd, env, store, signal, workers, onNotice } = options
+  const { projectDir, cwd, env, store, signal, workers, sandbox, onNotice } = options
   const secrets = await readSecretSource({ projectDir, env })
   const file = resolve(cwd, options.file)
-  const opened = await openExperiment({ file, projectDir, store, secretSource: secrets, workers, signal, onNotice })
+  const asked = { file, projectDir, store, secretSource: secrets, workers, sandbox, signal, onNotice }
+  const opened = await openExperiment(asked)
   await using executor = opened.executor
   const { registry, problems } = await openRegistry({ builtins: await allBuiltins(), projectDir, signal })
   for (const { message } of problems) onNotice?.(message)
-  const hasKey = secrets.get('ANTHROPIC_API_KEY') !== undefined
+  const hasKey = hasAnthropicKey(secrets)
   const settings = experimentSettings(opened, options, hasKey)
+  const { catalog, block, model } = opened
+  const baseline = documentEdits.readKnobs(opened.task.baseline, catalog)
+  const isFirst = options.resume !== true && block.priors
+  const first = isFirst ? await earlierWinners(store, { model, baseline, catalog }) : []
   let winner: WrittenWinner | undefined
   const result = await runResearch({
     ...sessionOf(opened.task, options, { registry, secrets, sealed: opened.sealed }),
     executor,
     settings,
+    first,
     fingerprint: documentFingerprint,
     async onEnd({ experimentId, state }) {
       const best = state.attempts.find(({ id }) => id === state.incumbent)
@@ -50,16 +61,16 @@ function documentFingerprint(files: CandidateFiles): string {
   return hashOf({ document: canonicalJson(canonicalDocument(document)), code: fingerprint(code) })
 }
 
-/** Runs of the baseline that measure its noise: trainings are dear. */
-const NOISE_RUNS = 3
+/** Runs of the baseline that measure its noise: trainings are dear, and candidates show theirs as well. */
+const NOISE_RUNS = 2
 
 /** What a session over an opened file is begun with. */
 export function experimentSettings(
-  { task, block, catalog, hiddenTest, maxConcurrent }: OpenExperiment,
+  { task, block, catalog, hiddenTest, maxConcurrent, isRepeatable }: OpenExperiment,
   options: StartExperimentOptions,
   hasKey: boolean,
 ): SessionSettings {
-  if (Object.keys(catalog.knobs).length === 0) {
+  if (Object.keys(catalog.knobs).length === 0 && block.scope.length === 0) {
     throw new EvsysError('CONFIG_INVALID', `${options.file}: there is nothing that a candidate could change`, {
       fix: 'name what may change under `research.space` or `research.transforms`, or take something out of `research.off_limits`.',
     })
@@ -79,10 +90,14 @@ export function experimentSettings(
     space: task.knobs,
     catalog,
     off_limits: [...block.off_limits],
+    choice: block.objective,
+    scope: block.scope.length === 0 ? undefined : [...block.scope],
     strategy: merged(settings.strategy, block.strategy),
     keep_rule: merged(settings.keep_rule, block.keep_rule),
     proposer: merged(settings.proposer, block.proposer),
     noise_runs: Math.min(NOISE_RUNS, settings.noise_runs),
+    // Where equal trainings are equal to the byte, nothing drifts.
+    control_every: isRepeatable ? 0 : settings.control_every,
     hidden_test: hiddenTest === undefined ? false : undefined,
   }
 }

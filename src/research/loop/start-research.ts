@@ -16,6 +16,7 @@ import {
   openRegistry,
   type Registry,
   readSecretSource,
+  type SecretSource,
   systemClock,
 } from '../../kernel/index.ts'
 import { loadLab } from '../../lab/index.ts'
@@ -69,7 +70,7 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
   const secrets = await readSecretSource({ projectDir, env })
   await using executor = await openExecutor(task, { onNotice })
   const { acquireCores } = await loadLab()
-  const settings = settingsOf(task, options, secrets.get('ANTHROPIC_API_KEY') !== undefined)
+  const settings = settingsOf(task, options, hasAnthropicKey(secrets))
   return await runResearch({
     ...sessionOf(task, options, { registry, secrets, sealed: sealedPaths(task, options) }),
     executor,
@@ -80,6 +81,11 @@ export async function startResearch(options: StartResearchOptions): Promise<Rese
         ? (wanted) => acquireCores(coresOf(task), wanted, { what: `research on ${task.name}` })
         : undefined,
   })
+}
+
+/** An empty variable is how a shell takes one away. */
+export function hasAnthropicKey(secrets: Pick<SecretSource, 'get'>): boolean {
+  return (secrets.get('ANTHROPIC_API_KEY') ?? '') !== ''
 }
 
 /** What sessions of tasks and of experiment files have in common. */

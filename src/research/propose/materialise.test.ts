@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { ExperimentEdit } from '../../contracts/index.ts'
 import { materialise } from './materialise.ts'
 
 const train = ['one', 'two', 'three', 'same', 'four', 'five', 'same', 'six', ''].join('\n')
@@ -16,6 +17,37 @@ describe('ideas as files', () => {
     expect(made).toEqual({
       files: { ...base, 'train.mjs': 'const LR = 2\n' },
       knobs: { A: 1, LR: 2 },
+    })
+  })
+
+  it('applies typed edits to an experiment file and the plugin files of its scope, and refuses the rest by class (RES-572)', () => {
+    const text = 'name: x\ndata: { path: a.jsonl }\nmodel: { name: evsys/tiny }\nalgorithm: { kind: sft } # plain\n'
+    const catalog = { document: 'x.yaml', knobs: {} }
+    const make = (...edits: ExperimentEdit[]) =>
+      materialise(
+        { change: { kind: 'edits', edits } },
+        { 'x.yaml': text },
+        { catalog, scope: ['plugins/*.ts'], off_limits: ['data'] },
+      )
+    const write = (path: string): ExperimentEdit => ({
+      edit: 'write_plugin',
+      role: 'algorithm',
+      path,
+      text: 'export default []\n',
+    })
+    const made = make(write('plugins/own.ts'), { edit: 'set_algorithm', kind: 'own', params: {} })
+    expect(made).toMatchObject({ files: { 'plugins/own.ts': 'export default []\n' } })
+    expect('files' in made && made.files['x.yaml']).toContain('plugins:')
+    expect('files' in made && made.files['x.yaml']).toContain('algorithm: { kind: own } # plain')
+    expect(make(write('lib/own.ts'))).toMatchObject({
+      failures: [{ class: 'tamper', reason: expect.stringContaining('lib/own.ts may not be written') }],
+    })
+    expect(make({ edit: 'add_transform', at: 0, kind: 'dedupe', params: {} })).toMatchObject({
+      failures: [{ class: 'tamper', reason: expect.stringContaining('off limits') }],
+    })
+    expect(make({ edit: 'remove_stage', at: 0 })).toMatchObject({ failures: [{ class: 'validation' }] })
+    expect(materialise({ change: { kind: 'edits', edits: [write('plugins/own.ts')] } }, base)).toMatchObject({
+      failures: [{ reason: expect.stringContaining('this task has none') }],
     })
   })
 

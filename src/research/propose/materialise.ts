@@ -1,6 +1,6 @@
 // An idea as files that can be run. It knows neither the scope of the task nor what the code means: checking a candidate comes later.
-import type { AttemptFailure, CandidateFiles, Idea, Knobs } from '../../contracts/index.ts'
-import { documentEdits } from '../experiments/edits/index.ts'
+import type { AttemptFailure, CandidateFiles, ExperimentEdit, Idea, Knobs } from '../../contracts/index.ts'
+import { applyEdits, documentEdits } from '../experiments/edits/index.ts'
 import { knobsOf, type Turnable } from '../experiments/edits/known-knobs.ts'
 import { applyPatch } from './code/apply-patch.ts'
 import { turnKnobs } from './code/knobs.ts'
@@ -17,9 +17,10 @@ const mostCharacters = 2_000_000
 export function materialise(
   { change }: Pick<Idea, 'change'>,
   base: CandidateFiles,
-  turnable: Turnable = {},
+  turnable: Turnable & Editable = {},
 ): Materialised {
   const { space = {}, catalog } = turnable
+  if (change.kind === 'edits') return edited(change.edits, base, turnable)
   const made =
     change.kind === 'knobs'
       ? catalog === undefined
@@ -28,11 +29,33 @@ export function materialise(
       : change.kind === 'patch'
         ? applyPatch(base, change.patch)
         : { files: { ...base, ...change.files } }
-  if ('problems' in made) return failed(made.problems)
-  const problems = [...pathProblems(made.files), ...sizeProblems(made.files)]
+  return 'problems' in made ? failed(made.problems) : finished(made.files, base, turnable)
+}
+
+/** Of an experiment file: plugin files that may be written, and places that stay. */
+interface Editable {
+  readonly scope?: readonly string[] | undefined
+  readonly off_limits?: readonly string[] | undefined
+}
+
+function edited(edits: readonly ExperimentEdit[], base: CandidateFiles, turnable: Turnable & Editable): Materialised {
+  const { catalog, scope, off_limits: offLimits } = turnable
+  if (catalog === undefined) return failed(['edits are of an experiment file, and this task has none'])
+  const made = applyEdits(base, catalog.document, edits, { scope, offLimits })
+  if ('files' in made) return finished(made.files, base, turnable)
+  return {
+    failures: made.problems.map(({ code, edit, message, fix }) => ({
+      class: code === 'EDIT_PROTECTED' ? 'tamper' : 'validation',
+      reason: `edit ${edit + 1}: ${message}${fix === undefined ? '' : `; ${fix}`}`,
+    })),
+  }
+}
+
+function finished(files: CandidateFiles, base: CandidateFiles, turnable: Turnable): Materialised {
+  const problems = [...pathProblems(files), ...sizeProblems(files)]
   if (problems.length > 0) return failed(problems)
-  if (isSame(base, made.files)) return failed(['it changes nothing'])
-  return { files: made.files, knobs: knobsOf(made.files, turnable).knobs }
+  if (isSame(base, files)) return failed(['it changes nothing'])
+  return { files, knobs: knobsOf(files, turnable).knobs }
 }
 
 function failed(problems: readonly string[]): Materialised {

@@ -84,10 +84,14 @@ function exploresNow(stalled: number, plateau: number): boolean {
   return stalled >= exploring.from * plateau && stalled % exploring.every === exploring.every - 1
 }
 
-// Where nothing near the best has been better for as long as this, the peak may be a false one: the model is asked for the most promising
-// place of the whole space, and steps lead there, though none of them need be better itself.
+/** Plateaus after which the peak of a search is taken for a false one. */
+const falsePeakAfter = 3
+
+// Where nothing near the best has been better for so long, the peak may be a false one: the model is asked for the most promising place of
+// the whole space, and steps lead there, though none of them need be better itself. Most plateaus are shorter: left at once, searches that
+// were on their way took longer.
 function isOnFalsePeak(stalled: number, plateau: number): boolean {
-  return stalled >= plateau
+  return stalled >= falsePeakAfter * plateau
 }
 
 function basesOf(best: readonly Attempt[], random: Random): Origin[] {

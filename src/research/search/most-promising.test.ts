@@ -22,6 +22,7 @@ const model: AttemptModel = {
   top: 0,
   predict: () => ({ mean: 0, sd: 1 }),
   chanceOver: () => 0.5,
+  worthOfSeed: () => 0,
   imagine: (knobs) => ({ mean: names.filter((name) => knobs[name] === 1).length, sd: 0.1 }),
 }
 const options = (attempts = [low, high, other]) => {

@@ -218,8 +218,13 @@ describe('strategy default', () => {
     const state = stateOf(attempts, { space, rules: 2 })
     const request = { parents: ['a0'], mode: 'diversify', ideas: 2, avoidFamilies: [] } as const
     const ideas = [knobsOf(0, 0, 1, 1), knobsOf(3, 3, 0, 0)].map((knobs, place) => ideaOf(place, 'any', knobs))
-    const order = defaultStrategy.rank?.(ideas, state, { ...pluginContext(defaultStrategy, { run: 2 }), request })
-    expect(order?.[0]).toBe(1)
+    expect(
+      defaultStrategy.rank?.(ideas, state, { ...pluginContext(defaultStrategy, { plateau: 5 }), request }),
+    ).toEqual([1])
+    // 16 attempts without a better one are three plateaus of five, and not of six: until then bases alone are compared.
+    const nextAt = (plateau: number) => defaultStrategy.next(state, pluginContext(defaultStrategy, { plateau }))
+    expect(nextAt(5)).toMatchObject({ mode: 'diversify', parents: [expect.stringMatching(/^a(9|10|11|12)$/)] })
+    expect(nextAt(6)).toMatchObject({ mode: 'improve' })
   })
 
   it('leaves out a family after three in a row that kept nothing, if there is another (RES-105)', () => {

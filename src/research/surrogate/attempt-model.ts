@@ -4,7 +4,7 @@
 import type { Attempt, CandidateIdea, Direction, Knobs, SearchState } from '../../contracts/index.ts'
 import { normalCdf, normalQuantile } from '../../stats/index.ts'
 import { fitScales, knobLikeness, type Scales, usualScales } from './additive-kernel.ts'
-import { GaussianProcess, type Kernel, kernelRows, noisyFactor } from './gaussian-process.ts'
+import { GaussianProcess, type Kernel, kernelRows, logExpectedImprovement, noisyFactor } from './gaussian-process.ts'
 import { type KnobAxes, knobAxes } from './knob-axes.ts'
 import { inCommon, type Lineage, type Lineages, lineages } from './lineage.ts'
 import { inverse, type Triangle } from './linear-algebra.ts'
@@ -21,6 +21,11 @@ export interface AttemptModel {
   readonly top: number
   /** Chance that one that was scored is truly better than another, by all that was tried; undefined where one was not scored. */
   chanceOver(attempt: string, other: string): number | undefined
+  /**
+   * By how much one more seed of an attempt is expected to better a choice between it and another: the knowledge gradient of independent
+   * beliefs (Frazier, Powell and Dayanik 2008). Undefined where one was not scored.
+   */
+  worthOfSeed(attempt: string, other: string): number | undefined
   /** What to expect of a candidate. */
   predict(candidate: CandidateIdea, parents: readonly string[]): Belief
   /** What to expect of a change of knobs that was not proposed. */
@@ -75,9 +80,22 @@ function buildModel(state: SearchState): AttemptModel {
     const apart = (beliefs[i] ?? 0) - (beliefs[j] ?? 0)
     return normalCdf(apart / Math.sqrt(Math.max(variance, 1e-12)))
   }
+  const worthOfSeed = (attempt: string, other: string) => {
+    const [i, j] = [attempt, other].map((id) => remembered.findIndex((each) => each.attempt.id === id)) as [
+      number,
+      number,
+    ] // two of two
+    if (i < 0 || j < 0 || i === j) return undefined
+    const noise = noises[i] ?? 0
+    const unsure = Math.max(0, noise - noise * noise * (inverted()[i]?.[i] ?? 0))
+    const seed = (scales[scales.length - 1] ?? 0) * (1 - coarseness)
+    const moves = unsure / Math.sqrt(Math.max(unsure + seed, 1e-12))
+    return Math.exp(logExpectedImprovement(-Math.abs((beliefs[i] ?? 0) - (beliefs[j] ?? 0)), moves, 0))
+  }
   return {
     best: order.flatMap((i) => remembered[i]?.attempt ?? []),
     chanceOver,
+    worthOfSeed,
     top: beliefs[order[0] ?? -1] ?? 0,
     predict({ idea, knobs, fingerprint }, parents) {
       const { family, category } = idea

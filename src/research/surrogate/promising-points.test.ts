@@ -95,4 +95,21 @@ describe('a model of attempts', () => {
     expect(chance + (chanceOver(third.id, top.id) ?? 0)).toBeCloseTo(1)
     expect(chanceOver(top.id, 'unknown')).toBeUndefined()
   })
+
+  it('says what one more seed is worth: most for what is close and was hardly measured (RES-541)', () => {
+    const session = sessionOf(20)
+    const { best, worthOfSeed } = attemptModel(session)
+    const [top, second] = best
+    const last = best.at(-1)
+    if (top === undefined || second === undefined || last === undefined) throw new Error('nothing was scored')
+    const worth = worthOfSeed(second.id, top.id) ?? 0
+    expect(worth).toBeGreaterThan(worthOfSeed(last.id, top.id) ?? 1)
+    const often = session.attempts.map((attempt) => ({
+      ...attempt,
+      scores: attempt.id === second.id ? [0, 1, 2, 3, 4].flatMap(() => attempt.scores) : attempt.scores,
+    }))
+    expect(attemptModel({ ...session, attempts: often }).worthOfSeed(second.id, top.id) ?? 1).toBeLessThan(worth)
+    expect(worthOfSeed(top.id, top.id)).toBeUndefined()
+    expect(worthOfSeed('unknown', top.id)).toBeUndefined()
+  })
 })

@@ -1,7 +1,8 @@
 // Callbacks inside a training loop: those of the recipe and of the project. A hook that throws is reported and skipped, and
 // training continues.
-import type { CallbackHooks, PluginSpec } from '../../contracts/index.ts'
-import { boundary, messageOf } from '../../kernel/index.ts'
+import { join } from 'node:path'
+import type { CallbackHooks, CallbackScope, PluginSpec } from '../../contracts/index.ts'
+import { boundary, messageOf, systemCode } from '../../kernel/index.ts'
 import { equip, type RunServices } from './run-context.ts'
 
 type Hook = keyof CallbackHooks
@@ -27,7 +28,7 @@ export async function openLoopCallbacks(
           const method = hooks[hook]
           if (method !== undefined) await Reflect.apply(method, hooks, args)
         } catch (error) {
-          services.log('warn', `callback "${kind}" failed in ${hook}: ${messageOf(error)}`)
+          services.log('warn', `callback "${kind}" failed in ${hook}: ${messageOf(error)}${fixOf(error, args[0])}`)
         }
       }
     },
@@ -54,6 +55,13 @@ export async function openLoopCallbacks(
     throw error
   }
   return callbacks
+}
+
+/** Workers and hooks are shut in: of the project they can write one folder. */
+function fixOf(error: unknown, { run, outputDir }: CallbackScope): string {
+  if (systemCode(error) !== 'EROFS') return ''
+  const folder = run?.dir ?? join(outputDir, 'callbacks')
+  return `. Project code can write in ${folder} alone: write there, or run with --sandbox process`
 }
 
 /** A log store as a callback: metrics of steps and evaluations, the configuration of the run, its checkpoints. */

@@ -40,7 +40,8 @@ export function createHeldOut(services: RunServices, params: unknown): HeldOut |
     async score(task, { sample, output, reward }, signal) {
       if (reward === undefined) return undefined
       const expected = task.verifier.kind === 'in_process' ? task.verifier.expected : undefined
-      const answer = { task, output: output ?? '', expected, sample, timeoutMs: VERIFY_MS }
+      const { openSandbox } = services
+      const answer = { task, output: output ?? '', expected, sample, timeoutMs: VERIFY_MS, openSandbox }
       const verified = await verifyAnswer(equipped, { ...answer, signal })
       if ('reward' in verified) return verified.reward
       services.log('warn', `held-out verifier, task "${task.task_id}": ${verified.failure}`)
@@ -221,7 +222,9 @@ async function verify({ services }: RunScope, task: HarborTask, output: string, 
   }
   const { fn_name, params, expected } = verifier
   const equipped = equip('verifier', { kind: fn_name, params }, services)
-  const verified = await verifyAnswer(equipped, { task, output, expected, sample, timeoutMs: VERIFY_MS, signal })
+  const { openSandbox } = services
+  const answer = { task, output, expected, sample, timeoutMs: VERIFY_MS, openSandbox }
+  const verified = await verifyAnswer(equipped, { ...answer, signal })
   return 'reward' in verified
     ? { reward: verified.reward }
     : { error: { code: 'PLUGIN_FAILED' as const, message: verified.failure, infra: true } }

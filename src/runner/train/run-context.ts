@@ -9,6 +9,7 @@ import {
   type Datum,
   type GivenTrainer,
   type OpenBackend,
+  type OpenEnvironment,
   type OpenRenderer,
   type Plugin,
   type PluginSpec,
@@ -40,6 +41,8 @@ export interface RunServices extends PluginServices {
   readonly data?: RunData | undefined
   /** The trainer that the run was given; absent: it starts one where it needs one. */
   readonly trainer?: (() => Promise<GivenTrainer>) | undefined
+  /** Opens a sandbox for code that a model wrote; absent: this process can do so itself. */
+  readonly openSandbox?: (() => Promise<OpenEnvironment>) | undefined
 }
 
 export interface RunData {

@@ -30,10 +30,15 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
   const { assignment, reporter } = options
   const began = performance.now()
   const tally = new FailureTally(assignment.past.failures)
+  let cost_usd: number | undefined
+  const onCost = (usd: number) => {
+    cost_usd = (cost_usd ?? 0) + usd
+  }
   const counting: RunReporter = {
     report(event) {
       tally.take(event)
-      return reporter.report(event)
+      // Said while it runs: a cap on money is kept before the end.
+      return reporter.report(event.type === 'step.finished' ? { ...event, spent_usd: cost_usd } : event)
     },
     mark(mark, scored) {
       const { benchmark, step } = mark
@@ -45,10 +50,6 @@ export async function trainRun(options: TrainRunOptions): Promise<'finished' | '
   const failures = () => {
     const counts = tally.counts()
     return counts.length === 0 ? undefined : counts
-  }
-  let cost_usd: number | undefined
-  const onCost = (usd: number) => {
-    cost_usd = (cost_usd ?? 0) + usd
   }
   try {
     const end = await attempt({ ...options, reporter: counting, tally, onCost })

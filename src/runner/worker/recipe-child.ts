@@ -25,6 +25,7 @@ async function hashRecipes(
   { project_dir, plugin_files, recipes, cache_dir }: RecipeStart,
   parent: Parent<typeof recipeProtocol>,
 ): Promise<null> {
+  if (recipes.length === 0) return null
   const watchdog = parent.watch({ timeoutMs: BLOCKED_MS })
   watchdog.keepTime()
   const { signal } = new AbortController()

@@ -40,6 +40,7 @@ interface WorkerRunOptions {
   readonly secrets: Readonly<Record<string, string>>
   readonly addresses?: Readonly<Partial<Record<AddressVariable, string>>> | undefined
   readonly trainer?: RunServices['trainer']
+  readonly openSandbox?: RunServices['openSandbox']
   readonly plugins: OpenRegistry
   readonly stopping: AbortSignal
   readonly signal: AbortSignal
@@ -50,7 +51,7 @@ interface WorkerRunOptions {
 
 /** Does a run. What the run itself gets wrong is reported in its segment; a segment that cannot be written is thrown. */
 export async function runInWorker(options: WorkerRunOptions): Promise<'finished' | 'interrupted'> {
-  const { assignment, secrets, addresses, trainer, plugins, signal, stopping } = options
+  const { assignment, secrets, addresses, trainer, openSandbox, plugins, signal, stopping } = options
   const redact = createRedactor(secrets)
   const used = usedPlugins(plugins, assignment.config, assignment.project_dir)
   const segment = await openSegmentWriter(assignment.segment_file)
@@ -85,6 +86,7 @@ export async function runInWorker(options: WorkerRunOptions): Promise<'finished'
           secret: (name) => secretOf(secrets, name),
           address: (name) => addresses?.[name],
           trainer,
+          openSandbox,
           data,
         },
         evaluate: options.evaluate,

@@ -11,6 +11,7 @@ import {
   type AgentRecord,
   type ErrorRecord,
   type GivenTrainer,
+  type OpenEnvironment,
   type RunAssignment,
   type Weights,
   type WorkerStart,
@@ -142,6 +143,20 @@ class RunServer {
     return { url: 'http://localhost', socketPath: socket, key, gone, async [Symbol.asyncDispose]() {} }
   }
 
+  async #openSandbox(): Promise<OpenEnvironment> {
+    const parent = this.#parent
+    const { sandbox, level } = await parent.call('open_sandbox', null)
+    const environment = remoteEnvironment({ level, workdir: '/work' }, (asked, signal) =>
+      parent.call('sandbox', { sandbox, asked }, { signal, onAbort: 'wait' }),
+    )
+    return {
+      ...environment,
+      async [Symbol.asyncDispose]() {
+        await parent.call('close_sandbox', sandbox)
+      },
+    }
+  }
+
   stop(reason: string): void {
     this.#stopping.abort(new EvsysError('INTERRUPTED', reason))
   }
@@ -187,6 +202,7 @@ class RunServer {
       secrets,
       addresses,
       trainer: has_trainer ? () => this.#openTrainer() : undefined,
+      openSandbox: isShutIn ? () => this.#openSandbox() : undefined,
       plugins,
       signal: this.#signal,
       stopping: this.#stopping.signal,

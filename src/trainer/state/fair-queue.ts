@@ -1,14 +1,12 @@
 // Work for the one engine: first come, first served within a lane (a model, a sampler); the lanes of a tenant in turn, and tenants in
 // turn. A client with a hundred requests delays a client with one by a single request, and a tenant with a hundred models another
-// tenant as little. Requests for samples whose turns follow each other are with the engine at once, which may draw them together.
+// tenant as little. Requests for samples are with the engine at once, which may draw them together, and beside them one piece of other
+// work: the engine divides its time between the two.
 
 /** Jobs that are with the engine at once. */
 const mostAtOnce = 64
 /** Of one tenant beside others: where it holds the engine with long answers, a short one of another still begins at once. */
 const mostOfTenant = 48
-
-/** Of other tenants, before work that waits for the samples of its own tenant. */
-const mostPassing = 16
 
 /** Whose work it is, and what it must follow. */
 export type Place = {
@@ -20,7 +18,7 @@ export type Place = {
 /** A piece of work in the queue. */
 export type Job = Place & {
   readonly work: () => Promise<void>
-  /** Changes nothing, so that others of its kind may run beside it. */
+  /** Others of its kind may run beside it. */
   readonly shared: boolean
 }
 
@@ -30,8 +28,6 @@ export class FairQueue {
   /** Tenants and their lanes, both in the order of their turns. */
   readonly #tenants = new Map<string | undefined, Lanes>()
   readonly #running = new Set<Job>()
-  /** How many jobs have gone before one that waits for the engine. */
-  readonly #passed = new WeakMap<Job, number>()
   #isPumping = false
   /** Has the queue examined again: something came, or ended. */
   #wake = () => {}
@@ -82,9 +78,8 @@ export class FairQueue {
   async #pump(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const job = next === 'full' || this.#mayStart(next) ? next : this.#passing(next)
-      if (job === 'full' || job === undefined) {
+    for (let job = this.#next(); job !== undefined; job = this.#next()) {
+      if (job === 'full') {
         await new Promise<void>((resolve) => {
           this.#wake = resolve
         })
@@ -96,29 +91,6 @@ export class FairQueue {
       this.#endTurn(job)
     }
     this.#isPumping = false
-  }
-
-  #mayStart({ shared }: Job): boolean {
-    if (this.#running.size === 0) return true
-    return shared && this.#running.size < mostAtOnce && [...this.#running].every((each) => each.shared)
-  }
-
-  // Work that changes something waits until the engine is free. Where a tenant's own samples keep it busy, others are not to wait for
-  // that as well: some of theirs go first.
-  #passing(waiting: Job): Job | undefined {
-    const passed = this.#passed.get(waiting) ?? 0
-    if (waiting.shared || passed >= mostPassing || this.#running.size >= mostAtOnce) return undefined
-    const own = [...this.#running].filter(({ tenant }) => tenant === waiting.tenant).length
-    if (2 * own <= this.#running.size) return undefined
-    for (const [tenant, lanes] of this.#tenants) {
-      if (tenant === waiting.tenant || this.#holdsItsShare(tenant)) continue
-      for (const [job] of lanes.values()) {
-        if (job?.shared !== true) continue
-        this.#passed.set(waiting, passed + 1)
-        return job
-      }
-    }
-    return undefined
   }
 
   #start(job: Job): Promise<void> {
@@ -135,7 +107,7 @@ export class FairQueue {
     for (const [tenant, lanes] of this.#tenants) {
       for (const [lane, [job]] of lanes) {
         if (job === undefined) lanes.delete(lane)
-        else if (!this.#holdsItsShare(tenant)) return job
+        else if (!job.shared || this.#hasRoomFor(tenant)) return job
         else isFull = true
       }
       if (lanes.size === 0) this.#tenants.delete(tenant)
@@ -143,9 +115,10 @@ export class FairQueue {
     return isFull ? 'full' : undefined
   }
 
-  #holdsItsShare(tenant: string | undefined): boolean {
-    if (tenant === undefined || this.#running.size < mostOfTenant) return false
-    return [...this.#running].filter((job) => job.tenant === tenant).length >= mostOfTenant
+  #hasRoomFor(tenant: string | undefined): boolean {
+    const { size } = this.#running
+    if (tenant === undefined || size < mostOfTenant) return size < mostAtOnce
+    return size < mostAtOnce && [...this.#running].filter((job) => job.tenant === tenant).length < mostOfTenant
   }
 
   // Lanes and tenants that were added meanwhile come before it now.

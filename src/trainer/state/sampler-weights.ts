@@ -22,6 +22,8 @@ export class SamplerWeights {
   /** In the order of their last use. */
   readonly #loaded = new Set<string>()
   readonly #loading = new Map<string, Promise<void>>()
+  /** Requests that are being answered, by weights. */
+  readonly #drawing = new Map<string, number>()
 
   constructor(engine: Engine, mostLoaded: number) {
     this.#engine = engine
@@ -39,8 +41,15 @@ export class SamplerWeights {
     while (!this.#loaded.has(model)) await this.#loadOnce(model, source, signal)
     this.#loaded.delete(model)
     this.#loaded.add(model)
-    const result = await this.#engine.run({ op: 'sample', model, request }, cancelled)
-    if ('samples' in result) return result.samples
+    this.#drawing.set(model, (this.#drawing.get(model) ?? 0) + 1)
+    try {
+      const result = await this.#engine.run({ op: 'sample', model, request }, cancelled)
+      if ('samples' in result) return result.samples
+    } finally {
+      const others = (this.#drawing.get(model) ?? 1) - 1
+      if (others === 0) this.#drawing.delete(model)
+      else this.#drawing.set(model, others)
+    }
     throw new TypeError('the engine answered a sample request with something else')
   }
 
@@ -57,8 +66,10 @@ export class SamplerWeights {
   }
 
   async #load(model: string, source: WeightSource, signal: AbortSignal): Promise<void> {
-    const [oldest] = this.#loaded
-    if (this.#loaded.size + this.#loading.size >= this.#mostLoaded && oldest !== undefined) {
+    // Those in use stay, beyond the limit too: who loads others does not wait for the answers that are drawn from them.
+    for (const oldest of [...this.#loaded].filter((each) => !this.#drawing.has(each))) {
+      const others = this.#loaded.size + this.#loading.size - (this.#loading.has(model) ? 1 : 0)
+      if (others < this.#mostLoaded) break
       this.#loaded.delete(oldest)
       await this.#engine.run({ op: 'unload', model: oldest }, signal)
     }

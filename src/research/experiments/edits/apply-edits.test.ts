@@ -5,7 +5,15 @@ import { yamlValue } from '../../../config/index.ts'
 import type { CandidateFiles, ExperimentEdit, PluginCard } from '../../../contracts/index.ts'
 import { unifiedDiff } from '../../diff/unified-diff.ts'
 import { allBuiltins } from '../../plugins.ts'
-import { applyEdits, describeEdits, documentEdits, inScope, protectedHashes, strangePlugins } from './index.ts'
+import {
+  applyEdits,
+  describeEdits,
+  documentEdits,
+  inScope,
+  protectedHashes,
+  strangePlugins,
+  wrongPattern,
+} from './index.ts'
 import { modelless } from './protected.ts'
 
 const DOCUMENT = 'x.yaml'
@@ -373,6 +381,31 @@ describe('the scope of a candidate', () => {
     ]
     expect(out.map((path) => inScope(scope, path))).not.toContain(true)
     expect(inScope([], 'x.ts')).toBe(false)
+  })
+
+  it('takes parts of names and folders at any depth, and nothing hidden (CFG-607)', () => {
+    const scope = ['plugins/*.ts', 'lib/**/loss-*.ts', 'all/**']
+    const rows: [string, boolean][] = [
+      ['plugins/focal.ts', true],
+      ['plugins/focal.js', false],
+      ['plugins/.focal.ts', false],
+      ['plugins/a/focal.ts', false],
+      ['lib/loss-a.ts', true],
+      ['lib/x/y/loss-a.ts', true],
+      ['lib/x/.git/loss-a.ts', false],
+      ['lib/x/los-a.ts', false],
+      ['all/a/b/c.ts', true],
+      ['all', false],
+    ]
+    expect(rows.map(([path]) => [path, inScope(scope, path)])).toEqual(rows)
+    expect(
+      ['../x.ts', '/x.ts', '*', '**/x.ts', 'notes.md'].map((each) => wrongPattern(each) !== undefined),
+    ).not.toContain(false)
+    expect(['plugins/*.ts', './a/b.mjs', 'lib/**'].map((each) => wrongPattern(each))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })
 

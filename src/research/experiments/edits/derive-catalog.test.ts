@@ -2,8 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { yamlValue } from '../../../config/index.ts'
 import { type KnobSpec, type PluginSchemas, ResearchBlock, SearchMark } from '../../../contracts/index.ts'
 import { isMapping, pluginCard } from '../../../kernel/index.ts'
+import { unifiedDiff } from '../../diff/unified-diff.ts'
 import { allBuiltins } from '../../plugins.ts'
-import { deriveSpace, diffEdits, readKnobs, turnKnobs } from './index.ts'
+import { deriveSpace, diffEdits, documentEdits, readKnobs, turnKnobs } from './index.ts'
+import { paramNames, paramSchema, paramSpec } from './param-spec.ts'
 
 const schemas = new Map<string, Readonly<Record<string, unknown>>>()
 const schemaOf: PluginSchemas = (type, kind) => schemas.get(`${type} ${kind}`)
@@ -32,6 +34,22 @@ function space(given: object = {}) {
 
 function specOf(name: string, given: object = {}): KnobSpec | undefined {
   return space(given).catalog.knobs[name]?.spec
+}
+
+/** A value that a file may write, of a number, a choice or a switch. */
+function writtenOf({
+  type,
+  default: usual,
+  enum: values,
+  minimum,
+  exclusiveMinimum,
+}: Readonly<Record<string, unknown>>) {
+  if (Array.isArray(values)) return typeof values[0] === 'string' ? values[0] : undefined
+  if (type === 'boolean') return true
+  if (type !== 'number' && type !== 'integer') return undefined
+  if (typeof usual === 'number' && usual > 0) return usual
+  const least = Number(minimum ?? exclusiveMinimum ?? 0)
+  return type === 'integer' ? Math.max(1, Math.ceil(least) + 1) : least + 0.5
 }
 
 describe('what is searched', () => {
@@ -176,6 +194,102 @@ describe('what is searched', () => {
   ])('refuses what the schema does not have, at its place: %j (CFG-610)', (given, path, message) => {
     const { problems } = space(given)
     expect(problems).toContainEqual(expect.objectContaining({ path, message: expect.stringContaining(message) }))
+  })
+
+  it('puts a stage that the file declares in and out, with what its recipe may be only where it is there (CFG-617)', () => {
+    const chain = `name: x
+data: { path: a.jsonl, transforms: [{ kind: jsonl_to_chat, params: { user_template: "{q}", assistant_template: "{a}" } }] }
+model: { name: evsys/tiny }
+stages:
+  - algorithm: { kind: sft, params: { max_steps: 20 } } # first
+research:
+  stages:
+    - algorithm: { kind: rl, params: { max_steps: 5 } }
+      data: { path: b.jsonl, transforms: [{ kind: to_harbor_task, params: { instruction_template: "{q}", verifier: exact_match, expected: "{a}" } }] }
+`
+    const derive = (of: string) => {
+      const root = Object(yamlValue(of, 'x.yaml'))
+      return deriveSpace({ root, document: 'x.yaml', block: ResearchBlock.parse(root.research), schemaOf })
+    }
+    const { catalog, problems } = derive(chain)
+    expect(problems).toEqual([])
+    expect(catalog.knobs['stages.rl']).toMatchObject({ value: false, action: { kind: 'item', path: 'stages' } })
+    const turned = turnKnobs({ 'x.yaml': chain }, { 'stages.rl': true }, catalog)
+    if ('problems' in turned) throw new Error(turned.problems.join())
+    const patch = unifiedDiff({ 'x.yaml': chain }, turned.files)
+    expect(patch.split('\n').filter((line) => /^-(?!-)/.test(line))).toEqual([])
+    expect(patch).toContain('+  - algorithm: { kind: rl, params: { max_steps: 5 } }')
+    expect(readKnobs(turned.files, catalog)).toMatchObject({ 'stages.rl': true })
+    const asked = { document: 'x.yaml', offLimits: [] }
+    expect(documentEdits.forbiddenChanges({ before: { 'x.yaml': chain }, after: turned.files, ...asked })).toEqual([])
+    const other = { 'x.yaml': turned.files['x.yaml']?.replace(/path: b\.jsonl/, 'path: val.jsonl') ?? '' }
+    expect(documentEdits.forbiddenChanges({ before: { 'x.yaml': chain }, after: other, ...asked })).toMatchObject([
+      { class: 'tamper' },
+    ])
+    // Where the file has it, it may go, and its params with it.
+    const whole = derive(turned.files['x.yaml'] ?? '')
+    expect(whole.catalog.knobs['stages.rl']).toMatchObject({ value: true })
+    expect(whole.catalog.knobs['stages.1.algorithm.params.learning_rate']?.when).toEqual({ 'stages.rl': [true] })
+    const back = turnKnobs(turned.files, { 'stages.rl': false }, whole.catalog)
+    expect('files' in back && back.files['x.yaml']).toBe(chain)
+  })
+
+  it.each<[object, (string | number)[], string]>([
+    [{ stages: [{ algorithm: { kind: 'rl' } }] }, ['stages', 0], 'no stages that another could follow'],
+  ])('refuses stages that cannot be: %j (CFG-617)', (given, path, message) => {
+    const { problems } = space(given)
+    expect(problems).toContainEqual(expect.objectContaining({ path, message: expect.stringContaining(message) }))
+  })
+
+  it('says of every param of every recipe, transform and harness how it is searched, or why not (CFG-616)', () => {
+    const documents = [...schemas].flatMap(([name, schema]) => {
+      const [type = '', kind = ''] = name.split(' ')
+      const spec = { kind }
+      const data = { path: 'a.jsonl', transforms: type === 'transform' ? [spec] : [] }
+      const root = {
+        name: 'x',
+        data,
+        algorithm: type === 'algorithm' ? spec : { kind: 'sft' },
+        agent: type === 'agent' ? spec : 'chat',
+      }
+      const prefix = { algorithm: 'algorithm', agent: 'agent', transform: `data.transforms.${kind}` }[type]
+      return prefix === undefined || kind === 'split' ? [] : [{ name, schema, root, prefix }]
+    })
+    expect(documents.length).toBeGreaterThan(25)
+    const silent = documents.flatMap(({ name, schema, root, prefix }) => {
+      const found = deriveSpace({ root, document: 'x.yaml', block: ResearchBlock.parse({ transforms: [] }), schemaOf })
+      const said = new Map([
+        ...found.excluded.map(({ name: own, why }) => [own, why] as const),
+        ...Object.keys(found.catalog.knobs).map((own) => [own, 'a knob'] as const),
+      ])
+      return paramNames(schema).flatMap((param) => {
+        const full = `${prefix}.params.${param}`
+        const own = [...said].filter(([each]) => each === full || each.startsWith(`${full}.`))
+        return own.length > 0 && own.every(([, why]) => why !== '') ? [] : [`${name}: ${param}`]
+      })
+    })
+    expect(silent).toEqual([])
+  })
+
+  it('derives a knob of every number, choice and switch that a file writes and no mark takes out (CFG-616)', () => {
+    const underived = [...schemas].flatMap(([name, schema]) => {
+      if (!/^(?:algorithm|agent|transform) /.test(name)) return []
+      return paramNames(schema).flatMap((param) => {
+        const own = paramSchema(schema, [param]) ?? {}
+        const written = writtenOf(own)
+        if (written === undefined) return []
+        const found = paramSpec(own, written)
+        if ('why' in found)
+          return isMapping(own.search) && 'off' in own.search ? [] : [`${name}: ${param}: ${found.why}`]
+        const { spec } = found
+        const holds =
+          spec.kind === 'choice'
+            ? spec.values.includes(written)
+            : spec.low <= Number(written) && Number(written) <= spec.high
+        return holds ? [] : [`${name}: ${param}: ${JSON.stringify(written)} is not in ${JSON.stringify(spec)}`]
+      })
+    })
+    expect(underived).toEqual([])
   })
 
   it('has marks that can be read, with the default of the param inside (CFG-609)', () => {

@@ -24,6 +24,7 @@ import {
   partName,
   partPath,
   recipes,
+  stagesOf,
   transformsAt,
 } from './places.ts'
 import { upToSplit } from './protected.ts'
@@ -53,10 +54,11 @@ export interface SpaceProblem {
 export function deriveSpace(input: SpaceInput): DerivedSpace {
   const builder = new SpaceBuilder(input)
   builder.limits()
-  for (const { at, path } of recipes(input.root)) builder.plugin('algorithm', partName('algorithm', at), path)
+  builder.stages()
+  for (const { at, path } of recipes(input.root)) builder.recipe(at, path)
   const agent = partPath(input.root, 'agent')
   if (getAt(input.root, agent) !== undefined) builder.plugin('agent', 'agent', agent)
-  for (const { at, path } of dataBlocks(input.root)) builder.data(at, path)
+  for (const { at, path } of dataBlocks(input.root)) if (!builder.mayGo(at)) builder.data(at, path)
   builder.named()
   return builder.space()
 }
@@ -70,6 +72,8 @@ class SpaceBuilder {
   readonly #origins = new Map<string, KnobOrigin>()
   readonly #excluded = new Map<string, string>()
   readonly #problems: SpaceProblem[] = []
+  /** The knob of a stage that may be left out, by its place. */
+  readonly #going = new Map<number, string>()
 
   constructor(input: SpaceInput) {
     this.#input = input
@@ -115,14 +119,52 @@ class SpaceBuilder {
   limits(): void {
     for (const [i, name] of this.#input.block.off_limits.entries()) {
       const place = namedPlace(name)
-      if (typeof place === 'string') {
+      if (typeof place === 'string' && name !== 'stages') {
         const fix = 'name a part of the recipe; what judges it never changes.'
         this.#problems.push({ path: ['off_limits', i], message: `${name}: ${place}`, fix })
       }
     }
   }
 
-  plugin(type: PluginType, name: string, path: Path): void {
+  /** Stages that may come and go: at the end, each known by the kind of its recipe. */
+  stages(): void {
+    const { root, block, schemaOf } = this.#input
+    const stages = stagesOf(root)
+    const own = stages?.path[0] === 'stages' ? namesOf(stages.items) : undefined
+    for (const [i, entry] of block.stages.entries()) {
+      const { kind } = entry.algorithm
+      const complain = (message: string, fix: string) => this.#problems.push({ path: ['stages', i], message, fix })
+      const known = own?.indexOf(kind) ?? -1
+      if (own === undefined) {
+        complain('the file has no stages that another could follow', 'write its recipe as the only entry of `stages`.')
+      } else if (schemaOf('algorithm', kind) === undefined) {
+        complain(`no algorithm is called "${kind}"`, '`evsys list algorithms` shows them.')
+      } else if (known >= 0 && (known < own.length - 1 || own.length === 1)) {
+        complain(`the stage ${kind} is not the last of several`, 'only the last stage may be left out.')
+      } else {
+        const isThere = known >= 0
+        // As it is written, without what a schema adds: its rows have to be those of the file.
+        const written = isThere ? stages?.items[known] : getAt(root, ['research', 'stages', i])
+        const bare = JSON.parse(JSON.stringify(written ?? entry))
+        const action = { kind: 'item' as const, path: 'stages', entry: bare }
+        const spec: KnobSpec = { kind: 'choice', values: [false, true], ordered: false }
+        this.#add(`stages.${kind}`, { spec, action, value: isThere }, { from: 'file', area: 'stages' })
+        if (isThere) this.#going.set(known, `stages.${kind}`)
+      }
+    }
+  }
+
+  /** Whether a stage of the file may be left out. */
+  mayGo({ stage }: At): boolean {
+    return stage !== undefined && this.#going.has(stage)
+  }
+
+  recipe(at: At, path: Path): void {
+    const knob = at.stage === undefined ? undefined : this.#going.get(at.stage)
+    this.plugin('algorithm', partName('algorithm', at), path, knob === undefined ? undefined : { [knob]: [true] })
+  }
+
+  plugin(type: PluginType, name: string, path: Path, when?: Readonly<Record<string, KnobValue[]>>): void {
     const entry = getAt(this.#input.root, path)
     const kind = kindOf(entry)
     if (kind === undefined) return
@@ -131,7 +173,7 @@ class SpaceBuilder {
     const others = Array.isArray(named) ? named.filter((each) => typeof each === 'string' && each !== kind) : []
     if (others.length === 0) {
       this.#excluded.set(`${name}.kind`, 'another plugin is another experiment: name some in `space`')
-      this.#params({ type, kind, name: `${name}.params`, written })
+      this.#params({ type, kind, name: `${name}.params`, written, when })
       return
     }
     // A param has an effect with the kinds that take it, and is taken out with the others.

@@ -16,7 +16,7 @@ export { diffEdits } from './diff-edits.ts'
 export { isActive, neighbourKnobs, readKnobs, sampleKnobs, settledKnobs, turnKnobs } from './knob-values.ts'
 export { type ProtectedPart, protectedHashes, type Violation } from './protected.ts'
 export { rewriteYaml } from './rewrite-yaml.ts'
-export { inScope, strangePlugins } from './scope.ts'
+export { inScope, strangePlugins, wrongPattern } from './scope.ts'
 
 export const documentEdits: DocumentEdits = {
   deriveCatalog: ({ files, document, block, schemaOf }) =>

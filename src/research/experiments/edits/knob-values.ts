@@ -12,8 +12,8 @@ import type {
 } from '../../../contracts/index.ts'
 import { allows } from '../../propose/code/knobs.ts'
 import { documentValue } from './apply-edits.ts'
-import { indexOfKind, namesOf, pathOfName } from './named-place.ts'
-import { getAt, kindOf, type Mapping, putAt } from './places.ts'
+import { entryKind, indexOfKind, namesOf, pathOfName } from './named-place.ts'
+import { getAt, type Mapping, putAt } from './places.ts'
 import { upToSplit } from './protected.ts'
 import { rewriteYaml } from './rewrite-yaml.ts'
 
@@ -92,7 +92,8 @@ function knobsOf(root: Mapping, catalog: EditCatalog): Knobs {
 function knobValue(root: Mapping, { action, spec }: EditKnob): KnobValue | undefined {
   const path = pathOfName(root, action.path)
   const here = path === undefined ? undefined : getAt(root, path)
-  if (action.kind === 'item') return Array.isArray(here) && here.some((entry) => kindOf(entry) === kindOf(action.entry))
+  if (action.kind === 'item')
+    return Array.isArray(here) && here.some((entry) => entryKind(entry) === entryKind(action.entry))
   if (action.kind === 'order') {
     const kinds = Array.isArray(here) ? namesOf(here) : []
     const found = Object.entries(action.orders).find(([, order]) => {
@@ -124,7 +125,7 @@ function acted(root: Mapping, { action }: EditKnob, value: KnobValue): Mapping |
   const here = getAt(root, path)
   const list: readonly unknown[] = Array.isArray(here) ? here : []
   if (action.kind === 'item') {
-    const kind = kindOf(action.entry) ?? ''
+    const kind = entryKind(action.entry) ?? ''
     const at = indexOfKind(list, kind)
     if (value !== true) return at === undefined ? root : putAt(root, path, list.toSpliced(at, 1))
     if (at !== undefined) return root

@@ -1,7 +1,17 @@
 // Names of places in a run, as knobs, `space` and `off_limits` have them: `algorithm.params.learning_rate`, `stages.1.algorithm.kind`,
 // `data.transforms.dedupe.params.key`. An entry of a list is named by its kind, so that it keeps its name where others come or go.
 import { parsePath } from '../../../config/index.ts'
-import { type At, algorithmPath, dataPath, getAt, kindOf, type Mapping, type Path, partPath } from './places.ts'
+import {
+  type At,
+  algorithmPath,
+  dataPath,
+  getAt,
+  kindOf,
+  type Mapping,
+  type Path,
+  partPath,
+  stagesOf,
+} from './places.ts'
 
 export interface NamedPlace {
   readonly part: 'algorithm' | 'data' | 'agent' | 'model'
@@ -34,6 +44,10 @@ export function placePath(root: Mapping, { part, at }: NamedPlace): Path | strin
 
 /** The path of a name in a document, entries of lists by their place; undefined: an entry on the way is not there. */
 export function pathOfName(root: Mapping, name: string): Path | undefined {
+  if (name === 'stages') {
+    const stages = stagesOf(root)
+    return stages?.path[0] === 'stages' ? stages.path : undefined
+  }
   const place = namedPlace(name)
   const start = typeof place === 'string' ? place : placePath(root, place)
   if (typeof place === 'string' || typeof start === 'string') return undefined
@@ -54,10 +68,15 @@ export function indexOfKind(list: readonly unknown[], name: string): number | un
   return at < 0 ? undefined : at
 }
 
+/** What an entry of a list is called by: a stage by its recipe. */
+export function entryKind(entry: unknown): string | undefined {
+  return kindOf(entry) ?? kindOf(getAt(entry, ['algorithm']))
+}
+
 export function namesOf(list: readonly unknown[]): string[] {
   const counts = new Map<string, number>()
   return list.map((entry) => {
-    const kind = kindOf(entry) ?? '?'
+    const kind = entryKind(entry) ?? '?'
     const count = (counts.get(kind) ?? 0) + 1
     counts.set(kind, count)
     return count === 1 ? kind : `${kind}#${count}`

@@ -9,7 +9,7 @@ import { modelless, upToSplit } from './protected.ts'
 export interface SpaceInput {
   readonly root: Mapping
   readonly document: string
-  readonly block: Pick<ResearchBlock, 'space' | 'transforms' | 'derive' | 'off_limits'>
+  readonly block: Pick<ResearchBlock, 'space' | 'transforms' | 'stages' | 'derive' | 'off_limits'>
   readonly schemaOf: PluginSchemas
 }
 

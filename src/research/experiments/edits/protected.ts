@@ -96,7 +96,12 @@ export function upToSplit(transforms: readonly unknown[]): readonly unknown[] {
 }
 
 function strangeSources(before: Mapping, after: Mapping): Violation[] {
-  const known = dataBlocks(before).map(({ path }) => plain(sourceOf(before, path)))
+  // Rows of stages that the file declares are rows of the experiment too.
+  const declared = getAt(before, ['research', 'stages'])
+  const stages = Array.isArray(declared) ? declared.map((_, i): Path => ['research', 'stages', i, 'data']) : []
+  const known = [...dataBlocks(before).map(({ path }) => path), ...stages.filter((path) => getAt(before, path))].map(
+    (path) => plain(sourceOf(before, path)),
+  )
   return dataBlocks(after).flatMap(({ path }) => {
     if (known.some((source) => isDeepStrictEqual(source, plain(sourceOf(after, path))))) return []
     return [{ part: 'splits', message: `${words.splits} may not be changed: ${path.join('.')}` }]

@@ -1,4 +1,5 @@
-// Which files a candidate may write, and what these may be: `research.scope` names files, or folders as `plugins/*`.
+// Which files a candidate may write, and what these may be. `research.scope` has patterns of files below the folder of the experiment:
+// `plugins/focal.ts`, `plugins/*.ts` (also files that are not there yet), `plugins/**`.
 import { posix } from 'node:path'
 import type { PluginCard, PluginType } from '../../../contracts/index.ts'
 
@@ -8,11 +9,50 @@ export function inScope(scope: readonly string[], path: string): boolean {
   const normal = posix.normalize(path)
   if (normal === '.' || normal === '..' || normal.startsWith('../') || normal !== path.replace(/^\.\//, ''))
     return false
-  return scope.some((each) => {
-    const own = posix.normalize(each)
-    if (!own.endsWith('/*')) return own === normal
-    return posix.dirname(normal) === posix.dirname(own)
-  })
+  return scope.some((pattern) => matches(posix.normalize(pattern).split('/'), normal.split('/')))
+}
+
+/** `*` stands for any part of a name, `**` for any number of folders. Hidden files are none of either. */
+function matches([first, ...rest]: readonly string[], names: readonly string[]): boolean {
+  const [name, ...others] = names
+  if (first === undefined) return name === undefined
+  if (first === '**') {
+    if (rest.length === 0) return name !== undefined && names.every(isShown)
+    return matches(rest, names) || (name !== undefined && isShown(name) && matches([first, ...rest], others))
+  }
+  if (name === undefined || !nameMatches(first, name)) return false
+  return matches(rest, others)
+}
+
+function nameMatches(pattern: string, name: string): boolean {
+  if (!pattern.includes('*')) return pattern === name
+  // Part by part, so that no pattern takes long.
+  const parts = pattern.split('*')
+  const [head = '', ...inner] = parts
+  const tail = inner.pop() ?? ''
+  if (!isShown(name) || !name.startsWith(head) || !name.endsWith(tail) || name.length < head.length + tail.length)
+    return false
+  let at = head.length
+  for (const part of inner) {
+    const found = name.indexOf(part, at)
+    if (found < 0 || found + part.length > name.length - tail.length) return false
+    at = found + part.length
+  }
+  return true
+}
+
+function isShown(name: string): boolean {
+  return !name.startsWith('.')
+}
+
+/** Why a pattern is none; undefined: it is one. */
+export function wrongPattern(pattern: string): string | undefined {
+  const normal = posix.normalize(pattern)
+  if (pattern.includes('\\') || pattern.includes('\0') || posix.isAbsolute(pattern) || normal.startsWith('..'))
+    return 'it leads out of the folder of the experiment'
+  if (!/(?:\*|\.m?[jt]s)$/.test(normal)) return 'plugin files end in .ts, .mts, .js or .mjs, or in a *'
+  if (/^\*\*?(?:\/|$)/.test(normal)) return 'it takes in every file: name a folder or a file'
+  return undefined
 }
 
 /** Plugins that a candidate may bring. A loss and a reward are parts of an algorithm. */

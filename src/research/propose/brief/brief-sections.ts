@@ -3,6 +3,7 @@ import type {
   Attempt,
   Brief,
   CandidateFiles,
+  ExperimentMaterial,
   KnobSpec,
   Knobs,
   ResearchTask,
@@ -27,6 +28,8 @@ export interface BriefExtras {
   /** Runs of attempts and dollars of their calls, by id. Nothing that a clock measured: equal sessions have equal briefs. */
   readonly costs?: Readonly<Record<string, { readonly runs: number; readonly usd: number }>> | undefined
   readonly repair?: Brief['repair']
+  /** Of an experiment file: rows, wrong answers, curves. */
+  readonly material?: ExperimentMaterial | undefined
   /** Bound of the text. */
   readonly characters?: number | undefined
   /** Takes out secrets; absent: whatever looks like a key. */
@@ -55,7 +58,7 @@ export function goal({ task, state, sigma, redact }: BriefSource): BriefSection 
   return {
     heading: 'Goal',
     items: [
-      `Task ${plainLine(task.name, 80, redact)}: make ${plainLine(task.metric, 80, redact)}${unit} ${better}. Training time is ${figure(task.trainSeconds)} s, whatever is changed.`,
+      `Task ${plainLine(task.name, 80, redact)}: make ${plainLine(task.metric, 80, redact)}${unit} ${better}. ${timeOf(task, state)}`,
       ...(sigma === undefined
         ? []
         : [`Noise: two equal candidates differ by about ${figure(sigma)} from seed to seed.`]),
@@ -69,6 +72,12 @@ export function goal({ task, state, sigma, redact }: BriefSource): BriefSection 
   }
 }
 
+// A program trains for a fixed time, an experiment for as many steps as its file says.
+function timeOf({ trainSeconds }: ResearchTask, { catalog }: SearchState): string {
+  if (catalog === undefined) return `Training time is ${figure(trainSeconds)} s, whatever is changed.`
+  return `A training of the baseline takes about ${figure(trainSeconds)} s; every idea costs trainings.`
+}
+
 export function incumbent({ state, redact, confirmedGain }: BriefSource): BriefSection {
   const best = find(state, state.incumbent)
   if (best === undefined) return { heading: 'Incumbent', items: [] }
@@ -78,8 +87,12 @@ export function incumbent({ state, redact, confirmedGain }: BriefSource): BriefS
       : [`On fresh seeds and data that the search never sees: ${figure(confirmedGain)} over the baseline.`]
   return {
     heading: 'Incumbent',
-    items: [`${nameOf(best, redact)}: ${scoreOf(best)}, ${best.lines} lines of code.`, ...confirmed],
+    items: [`${nameOf(best, redact)}: ${scoreOf(best)}${linesOf(best, state)}.`, ...confirmed],
   }
+}
+
+function linesOf({ lines }: Attempt, { catalog }: SearchState): string {
+  return catalog !== undefined && lines === 0 ? '' : `, ${lines} lines of code`
 }
 
 export function knobs({ state, request, redact }: BriefSource): BriefSection {

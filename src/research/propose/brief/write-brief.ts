@@ -17,10 +17,14 @@ import {
   openHypotheses,
   wins,
 } from './brief-sections.ts'
+import { experimentSections } from './experiment-sections.ts'
 import { clip } from './quote.ts'
 
 /** The longest text of a brief, in characters: about 6,000 tokens. */
 const briefCharacters = 24_000
+/** The same with what there is to see of an experiment, which fills the last third. */
+const experimentCharacters = 36_000
+const journalShare = 2 / 3
 
 // Which part of the bound a section may fill. What one leaves is not given to another: a long log never hides the notes.
 const shares: readonly (readonly [(source: BriefSource) => BriefSection, number])[] = [
@@ -41,9 +45,19 @@ const preface =
 
 /** The brief of a session for one request. */
 export function writeBrief(state: SearchState, task: ResearchTask, request: SearchRequest, extras: BriefExtras): Brief {
-  const { files, repair, characters = briefCharacters, redact = createRedactor() } = extras
+  const { files, repair, material, redact = createRedactor() } = extras
+  const { characters = material === undefined ? briefCharacters : experimentCharacters } = extras
   const source = { ...extras, state, task, request, redact }
-  const parts = shares.map(([section, share]) => sectionText(section(source), Math.floor(characters * share)))
+  const ofJournal = material === undefined ? 1 : journalShare
+  const seen = material === undefined ? [] : experimentSections(material, state, redact)
+  const about = seen.map(({ share, ...section }) =>
+    sectionText(section, Math.floor(characters * (1 - journalShare) * share)),
+  )
+  const journal = shares.map(([section, share]) =>
+    sectionText(section(source), Math.floor(characters * ofJournal * share)),
+  )
+  // What is to be done first, then what there is to see, then what was tried.
+  const parts = [...journal.slice(0, 2), ...about, ...journal.slice(2)]
   const text = [preface, ...parts.filter((part) => part !== '')].join('\n\n')
   return { text: clip(redact(text), characters), request, state, files, redact: extras.redact, repair }
 }

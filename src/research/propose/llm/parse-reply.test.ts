@@ -51,10 +51,10 @@ describe('what a model answers', () => {
     expect(read('I cannot help.').problems).toEqual(['it holds no JSON'])
     expect(read('{"ideas": []}').ideas).toEqual([])
     expect(read('{"ideas": [{"title": "A"}]}').problems).toEqual([
-      'idea 1: it has no change: neither knobs, nor a patch, nor files',
+      'idea 1: it has no change: neither knobs, nor edits, nor a patch, nor files',
     ])
     expect(read('{"ideas": [{"title": "A", "patch": "x", "knobs": {"A": 1}}]}').problems).toEqual([
-      'idea 1: it has several changes: give either knobs, or a patch, or files',
+      'idea 1: it has several changes: give either knobs, or edits, or a patch, or files',
     ])
     expect(read('{"title": "A", "code": "x"}', ['a', 'b']).ideas).toEqual([])
     expect(read('{"ideas": [{"title": "A", "change": {"knobs": {"A": [1]}}}]}').ideas).toEqual([])

@@ -80,19 +80,20 @@ function categoryOf(text: string): IdeaCategory {
 /** The change of an idea, also where it is written flat or without its kind. */
 function changeOf(idea: Record<string, unknown>, files: readonly string[]): Change | string {
   const change = isMapping(idea.change) ? idea.change : idea
-  const { knobs, patch = change.diff, code } = change
+  const { knobs, patch = change.diff, code, edits } = change
   const whole = isMapping(change.files) ? change.files : listed(change.files)
   const [only] = files
   const candidates: unknown[] = [
     ...(isMapping(knobs) && Object.keys(knobs).length > 0 ? [{ kind: 'knobs', knobs }] : []),
     ...(typeof patch === 'string' && patch.trim() !== '' ? [{ kind: 'patch', patch: withoutFence(patch) }] : []),
     ...(whole !== undefined && Object.keys(whole).length > 0 ? [{ kind: 'files', files: whole }] : []),
+    ...(Array.isArray(edits) && edits.length > 0 ? [{ kind: 'edits', edits }] : []),
     ...(typeof code === 'string' && code.trim() !== '' && files.length === 1 && only !== undefined
       ? [{ kind: 'files', files: { [only]: withoutFence(code) } }]
       : []),
   ]
-  if (candidates.length === 0) return 'it has no change: neither knobs, nor a patch, nor files'
-  if (candidates.length > 1) return 'it has several changes: give either knobs, or a patch, or files'
+  if (candidates.length === 0) return 'it has no change: neither knobs, nor edits, nor a patch, nor files'
+  if (candidates.length > 1) return 'it has several changes: give either knobs, or edits, or a patch, or files'
   const checked = checkValue(Change, candidates[0])
   return checked.ok ? checked.value : `change: ${issuesOf(checked.issues)}`
 }

@@ -7,8 +7,12 @@ import { clip, quoteLine, quoteLog } from '../brief/quote.ts'
 /** The most characters of code in a prompt: about 20,000 tokens. */
 const codeCharacters = 80_000
 
-/** Rules, and the form of an answer. */
-const system = readFileSync(new URL('../../../../templates/research/propose.md', import.meta.url), 'utf8').trimEnd()
+/** Rules, and the form of an answer: for candidates that are programs, and for those that are experiment files. */
+const ofProgram = readFileSync(new URL('../../../../templates/research/propose.md', import.meta.url), 'utf8').trimEnd()
+const ofExperiment = readFileSync(
+  new URL('../../../../templates/research/propose-experiment.md', import.meta.url),
+  'utf8',
+).trimEnd()
 
 const tasks: Readonly<Record<SearchMode, string>> = {
   improve: 'Improve the base by steps that build on what has worked.',
@@ -20,10 +24,13 @@ const tasks: Readonly<Record<SearchMode, string>> = {
 
 /** The messages of one question. */
 export function writePrompt(brief: Brief): ChatMessage[] {
-  const parts = [brief.text, `## Code of the base\n${codeText(brief.files)}`, ...parentText(brief), requestText(brief)]
+  const isExperiment = brief.state.catalog !== undefined
+  const heading = isExperiment ? 'Files of the base' : 'Code of the base'
+  const files = Object.keys(brief.files).length === 0 ? [] : [`## ${heading}\n${codeText(brief.files)}`]
+  const parts = [brief.text, ...files, ...parentText(brief), requestText(brief)]
   const question = parts.join('\n\n')
   return [
-    { role: 'system', content: system },
+    { role: 'system', content: isExperiment ? ofExperiment : ofProgram },
     { role: 'user', content: brief.redact?.(question) ?? question },
   ]
 }

@@ -114,7 +114,7 @@ const headBytes = 8
 const tokenBytes = 9
 
 /** The bytes of a shard, in the byte order of this machine, as all its readers are. */
-export function encodeShard(conversations: readonly Rendered[]): Buffer {
+export function encodeShard(conversations: readonly Rendered[]): Uint8Array {
   const total = conversations.reduce((sum, { tokens }) => sum + tokens.length, 0)
   const bytes = Buffer.alloc(headBytes + conversations.length * 4 + total * tokenBytes)
   bytes.writeUInt32LE(magic, 0)

@@ -147,7 +147,7 @@ function project(
 
 sandbox.describe('a benchmark of task folders', () => {
   it(
-    'is attempted in the loop and at its end, and its tests are out of reach of the recipe (AGT-13, EVL-7)',
+    'is attempted in the loop and at its end, and its tests are out of reach of the recipe (AGT-13, EVL-7, BOX-404)',
     async () => {
       const { dir, file } = project(
         [
@@ -172,8 +172,13 @@ sandbox.describe('a benchmark of task folders', () => {
         },
       )
       cpSync(join(fixtures, 'multi-step-simple'), join(dir, 'practice/notes'), { recursive: true })
-      const result = await runExperiment(file, { projectDir: dir, seal: 'required' })
-      expect(result).toMatchObject({ status: 'completed' })
+      // Training that opens environments is not shut in: answers are hidden from it, and a run that requires more is refused.
+      await expect(runExperiment(file, { projectDir: dir, seal: 'required' })).rejects.toMatchObject({
+        code: 'SEAL_FAILED',
+        message: expect.stringContaining('tasks in folders'),
+      })
+      const result = await runExperiment(file, { projectDir: dir })
+      expect(result).toMatchObject({ status: 'completed', recipe_code: { sandbox: 'process', seal: 'namespace' } })
       await using store = await openStore(join(dir, '.evsys/evsys.db'))
       const [run] = await store.runs(result.experiment_id)
       const events = await store.events({ stream: `run:${run?.id}`, afterSeq: 0, limit: 1000 })

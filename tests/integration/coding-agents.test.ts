@@ -121,7 +121,8 @@ agents.describe('coding agents as they are published', () => {
       const { url } = await startScriptedProvider((turn) => {
         if (turn === 0) return { read: 'config.yaml' }
         if (turn > 1) return { say: 'Done.' }
-        return { edit: 'config.yaml', from: 'learning_rate: 0.0001', to: 'learning_rate: 0.1', label }
+        // Whole lines: Codex patches those.
+        return { edit: 'config.yaml', from: '    learning_rate: 0.0001', to: '    learning_rate: 0.1', label }
       })
       const params = JSON.stringify({ agent, base_url: url + address, ...more })
       const args = ['research', 'run', file, '--proposer', 'cli-agent', '--proposer-params', params, '--json']

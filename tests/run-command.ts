@@ -11,6 +11,8 @@ export interface CommandResult {
 export interface CommandOptions {
   cwd: string
   env?: NodeJS.ProcessEnv | undefined
+  /** Milliseconds after which it is ended; absent: never. */
+  timeout?: number | undefined
 }
 
 export async function runCommand(

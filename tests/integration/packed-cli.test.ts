@@ -37,7 +37,9 @@ async function evsys(extra: Record<string, string>, cwd: string, ...args: string
 /** `npx` with the tarball, in a folder with no copy of evsys. */
 async function npx(cwd: string, ...args: string[]) {
   const env = environment({ npm_config_prefer_offline: 'true', npm_config_ignore_scripts: 'true' })
-  const result = await runCommand('npx', ['--yes', '--package', packOnce(), 'evsys', ...args], { cwd, env })
+  // npm itself was seen to wait for ever at its start.
+  const options = { cwd, env, timeout: 150_000 }
+  const result = await runCommand('npx', ['--yes', '--package', packOnce(), 'evsys', ...args], options)
   return { ...result, stderr: unhurried(result.stderr.replace(/^npm (warn|notice).*\n/gm, '')) }
 }
 

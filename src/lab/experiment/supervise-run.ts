@@ -67,9 +67,13 @@ export async function superviseRun(row: RunRow, session: RunHost): Promise<boole
   }
 }
 
-/** Whether the run may do better in new processes. A trainer that failed before it did anything for the run is not there at all. */
+/**
+ * Whether the run may do better in new processes. A service that failed before it did anything for the run is not there at all; a trainer
+ * that is started here was there, and is started anew.
+ */
 function lostProcess({ code }: ErrorRecord, before: RunRow, now: RunRow): boolean {
-  return code === 'WORKER_DIED' || (code === 'BACKEND_FAILED' && now.attempt > before.attempt)
+  if (code !== 'BACKEND_FAILED') return code === 'WORKER_DIED'
+  return now.attempt > before.attempt || requireTraining(now).config.backend.kind === 'local'
 }
 
 async function conductRun(row: RunRow, session: RunHost): Promise<RunOutcome> {

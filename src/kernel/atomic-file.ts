@@ -112,22 +112,23 @@ export function temporaryPath(dir: string): string {
 
 /**
  * Removes the unfinished files and folders that dead processes left in `dir` and returns their names. Files of another machine (or
- * container) count as dead after a day without a write. A folder that does not exist has none.
+ * container) count as dead after a day without a write. A folder that does not exist has none. `ofAll`: no one writes there any more, whatever
+ * the names say; in a sandbox processes have numbers that others have outside.
  */
 export async function sweepTemporary(
   dir: string,
-  { nowMs = Date.now() }: { nowMs?: number | undefined } = {},
+  { nowMs = Date.now(), ofAll = false }: { nowMs?: number | undefined; ofAll?: boolean | undefined } = {},
 ): Promise<string[]> {
   const removed: string[] = []
   for (const name of (await ifPresent('list', dir, () => readdir(dir))) ?? []) {
     const parts = pattern.exec(name)?.groups
     if (parts === undefined) continue
     const path = join(dir, name)
-    const dead =
+    const isDead = async () =>
       parts.machine === thisMachine()
         ? !isAlive({ pid: Number(parts.pid), start: '' })
         : (await ageMs(path, nowMs)) > foreignAgeMs
-    if (dead && (await remove(path))) removed.push(name)
+    if ((ofAll || (await isDead())) && (await remove(path))) removed.push(name)
   }
   return removed.sort()
 }

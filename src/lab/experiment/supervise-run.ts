@@ -1,6 +1,6 @@
 // One run from the controller's side: assign it, store what its worker writes, evaluate its weights, and record how it ended, also when
 // the worker did not live to report it.
-import { rm, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pastGuards, pastLosses } from '../../algorithms/index.ts'
 import { engineKinds } from '../../backends/index.ts'
@@ -25,6 +25,7 @@ import {
   isDiskFull,
   isDiskFullError,
   onAbort,
+  sweepTemporary,
   systemCode,
 } from '../../kernel/index.ts'
 import { isDryRun, runFolder, segmentFile, segmentNumbers } from '../../record/index.ts'
@@ -54,6 +55,7 @@ export async function superviseRun(row: RunRow, session: RunHost): Promise<boole
     if (ended.outcome === 'interrupted') return false
     const now = (await store.run(row.id)) ?? before
     if (now.status === 'completed') return true // also where its worker died right after it had written so
+    if (ended.outcome === 'lost') await sweepRun(runFolder(outputDir, row.name))
     const error = ended.outcome === 'lost' ? ended.error : now.error
     await requireSpace(outputDir, error)
     if (error !== undefined && again < MOST_AGAIN && !stopping.aborted && lostProcess(error, before, now)) {
@@ -74,6 +76,13 @@ export async function superviseRun(row: RunRow, session: RunHost): Promise<boole
 function lostProcess({ code }: ErrorRecord, before: RunRow, now: RunRow): boolean {
   if (code !== 'BACKEND_FAILED') return code === 'WORKER_DIED'
   return now.attempt > before.attempt || requireTraining(now).config.backend.kind === 'local'
+}
+
+// What the worker was writing when it died: no one else writes there. A folder that it has closed to us keeps what is in it.
+async function sweepRun(runDir: string): Promise<void> {
+  const entries = await readdir(runDir, { recursive: true, withFileTypes: true }).catch(() => [])
+  const folders = entries.flatMap((entry) => (entry.isDirectory() ? [join(entry.parentPath, entry.name)] : []))
+  for (const folder of [runDir, ...folders]) await sweepTemporary(folder, { ofAll: true }).catch(() => {})
 }
 
 async function conductRun(row: RunRow, session: RunHost): Promise<RunOutcome> {

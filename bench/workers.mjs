@@ -32,6 +32,8 @@ const { signal } = new AbortController()
 
 const outputRoot = join(folder, '.evsys', 'runs')
 mkdirSync(outputRoot, { recursive: true })
+// Shown to workers where it is there when their sandbox is made.
+mkdirSync(join(folder, '.evsys', 'cache'), { recursive: true })
 
 /** @param {number} number */
 function assignment(number) {
@@ -90,6 +92,8 @@ const options = {
   stopping: signal,
   signal,
 }
+// Idle workers keep no process alive.
+const awake = setInterval(() => {}, 60_000)
 const { level, reason } = await findProcessLevel()
 if (level === 'process') throw new Error(`nothing shuts workers in here: ${reason}`)
 const place = {
@@ -226,3 +230,4 @@ printTable([
 ])
 const isSlow = names.some((way) => mean(overheads[way] ?? []) > limitMs) || compared.some(([, , , holds]) => !holds)
 process.exitCode = isSlow || grownMb > limitMb ? 1 : 0
+clearInterval(awake)
